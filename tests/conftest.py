@@ -7,6 +7,13 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Machines are shared: a slow example is no failure, and CI draws the same examples every time.
+settings.register_profile(
+    "kimi_sdk", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("kimi_sdk")
 
 
 @pytest.fixture(params=["asyncio", "trio"])
