@@ -1,7 +1,7 @@
 """From logits to one token a row: masks, temperature, top_p, seeds and log-probabilities.
 
-Knows vocabularies and random numbers. Which sequence a row belongs to, and what follows from its token, is left
-to ``sequence.py`` and ``engine.py``.
+Knows vocabularies and random numbers. Which sequence a row belongs to, and what follows from its token, is
+left to ``sequence.py`` and ``engine.py``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,12 @@ _WORD = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX_1 = 0xBF58476D1CE4E5B9
 _MIX_2 = 0x94D049BB133111EB
-_NUCLEUS = 256
+_NUCLEUS = (64, 1024)
+"""How many tokens a nucleus is looked for among, before the whole row is sorted."""
+_COLDEST = 1e30
+"""Most that logits are multiplied by: beyond it all is greedy, and fp32 still holds the product."""
+_NEVER = 1e-18
+"""The noise lies in (-3.6, 36.8), so a token this much less probable than the best one can never win."""
 
 
 class TokenMask(Protocol):
@@ -202,34 +207,39 @@ def _sample(logits: torch.Tensor, draws: Sequence[Draw]) -> torch.Tensor:
     lost to rounding when two scores all but tie, so batches of other shapes draw the same tokens.
     """
     device = logits.device
-    heat = torch.tensor([draw.params.temperature for draw in draws], dtype=torch.float64, device=device)
-    scaled = (logits.double() - logits.amax(dim=1, keepdim=True)) / heat[:, None]
-    mass = [draw.params.top_p for draw in draws]
-    if min(mass) < 1.0:
-        kept = scaled >= _threshold(scaled, torch.tensor(mass, dtype=torch.float64, device=device))
-    else:
-        kept = scaled > -torch.inf
-    rows, tokens = kept.nonzero(as_tuple=True)
+    cold = torch.tensor([min(1 / draw.params.temperature, _COLDEST) for draw in draws], device=device)
+    scaled = (logits - logits.amax(dim=1, keepdim=True)) * cold[:, None]
+    weights = scaled.exp()
+    mass = torch.tensor([draw.params.top_p for draw in draws], dtype=torch.float64, device=device)
+    rows, tokens = (weights >= _threshold(weights, mass)).nonzero(as_tuple=True)
     keys = torch.tensor([_key(draw.seed, draw.index) for draw in draws], dtype=torch.int64, device=device)
     noise = -torch.log(-torch.log(_uniform(keys[rows] + tokens * _signed(_GOLDEN))))
-    scores = torch.full_like(scaled, -torch.inf)
-    scores[rows, tokens] = scaled[rows, tokens] + noise
+    scores = torch.full(scaled.shape, -torch.inf, dtype=torch.float64, device=device)
+    scores[rows, tokens] = scaled[rows, tokens].double() + noise
     return scores.argmax(dim=1)
 
 
-def _threshold(scaled: torch.Tensor, mass: torch.Tensor) -> torch.Tensor:
-    """The log-weight ``[rows, 1]`` of the last token of each row's smallest set that reaches ``mass``."""
-    total = scaled.exp().sum(dim=1)
-    width = scaled.shape[1]
-    for count in (min(_NUCLEUS, width), width):
-        best = scaled.topk(count, dim=1).values
-        reached = best.exp().cumsum(dim=1) >= (mass * total)[:, None]
-        if count == width or bool(reached.any(dim=1).all()):
+def _threshold(weights: torch.Tensor, mass: torch.Tensor) -> torch.Tensor:
+    """The weight ``[rows, 1]`` of the last token of each row's smallest set that reaches ``mass``.
+
+    ``weights`` ``[rows, vocab]`` have 1 as their greatest; none below ``_NEVER`` gets in.
+    """
+    threshold = torch.full((len(weights), 1), _NEVER, dtype=weights.dtype, device=weights.device)
+    cut = (mass < 1.0).nonzero()[:, 0]
+    if not len(cut):
+        return threshold
+    part = weights if len(cut) == len(weights) else weights[cut]
+    goal = mass[cut] * part.sum(dim=1, dtype=torch.float64)
+    width = part.shape[1]
+    for count in (*(n for n in _NUCLEUS if n < width), width):
+        best = part.topk(count, dim=1).values
+        reached = best.cumsum(dim=1, dtype=torch.float64) >= goal[:, None]
+        if bool(reached.any(dim=1).all()):
             break
     # Rounding can leave the whole sum short of its own total: then every token with a weight stays in.
-    last = torch.where(reached.any(dim=1), reached.int().argmax(dim=1), width - 1)
-    threshold = best.gather(1, last[:, None])
-    return torch.where(mass[:, None] < 1.0, threshold, -torch.inf).clamp_min(torch.finfo(torch.float64).min)
+    last = torch.where(reached.any(dim=1), reached.int().argmax(dim=1), best.shape[1] - 1)
+    threshold[cut] = best.gather(1, last[:, None]).clamp_min(_NEVER)
+    return threshold
 
 
 def _top(logprobs: torch.Tensor, wanted: Sequence[int]) -> list[tuple[tuple[int, float], ...]]:
