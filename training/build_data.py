@@ -1,6 +1,6 @@
 """Builds the packaged files of kimi_sdk/data from their public sources.
 
-``countries FOLDER``: the package of PyPI countryinfo 1.0.1, unpacked. ``words FOLDER``: the folder ``wordnet``
+``countries FOLDER``: the package of PyPI countryinfo 1.0.1, unpacked. ``words FOLDER``: folder ``wordnet``
 of Debian's wordnet-base 3.0, unpacked; PyPI wordfreq 3 must be installed, it only ranks the words by use.
 """
 

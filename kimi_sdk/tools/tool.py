@@ -88,7 +88,7 @@ class Tool(Generic[P, R]):
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise ToolDefinitionError(
                 f"Tool function {_place(function)} cannot be called {name!r}: a tool's name begins with a "
-                "letter or an underscore and has at most 64 letters, digits, '_' and '-'. Give one: @tool(name=...)."
+                "letter or an underscore and has at most 64 letters, digits, '_' and '-': @tool(name=...)."
             )
         functools.update_wrapper(self, function)
         self.name = name
