@@ -35,7 +35,7 @@ def calculate(expression: Annotated[str, Field(description="Such as (2 + 3) * 4"
 
 
 def number(value: Fraction) -> str:
-    """Digits of an exact value: an integer as one, else ``PLACES`` decimals at most, more for small values."""
+    """Digits of an exact value: an integer as one, else ``PLACES`` decimals at most, more for a tiny one."""
     if value.denominator == 1:
         return str(value.numerator)
     places = PLACES

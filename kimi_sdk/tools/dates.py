@@ -33,7 +33,7 @@ def shift_date(
         ) from None
 
 
-def days_between(start: datetime.dateText, end: DateText) -> int:
+def days_between(start: DateText, end: DateText) -> int:
     """Count the days from one date to another."""
     return (_date(end) - _date(start)).days
 
