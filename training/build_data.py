@@ -41,6 +41,7 @@ ALIASES = {
     "East Timor": ["Timor-Leste"],
     "Eswatini": ["Swaziland"],
     "Ivory Coast": ["Côte d'Ivoire", "Cote d'Ivoire"],
+    "Macau": ["Macao"],
     "Myanmar": ["Burma"],
     "Netherlands": ["Holland", "The Netherlands"],
     "North Macedonia": ["Macedonia", "Republic of Macedonia"],
@@ -58,6 +59,7 @@ MONEY = {
     "ZMK": "ZMW", "USN": "", "USS": "", "CHE": "", "CHW": "", "BOV": "", "CLF": "", "UYI": "", "CUC": "",
     "CSD": "",
 }  # fmt: skip
+CAPITALS_ADDED = {"Macau": "Macau"}
 LANGUAGES_ADDED = {"Malaysia": ["ms"], "Martinique": ["fr"], "Mayotte": ["fr"], "Réunion": ["fr"]}
 CURRENCIES = """
 AED United Arab Emirates dirham|AFN Afghan afghani|ALL Albanian lek|AMD Armenian dram|AOA Angolan kwanza
@@ -126,7 +128,8 @@ def countries(package: Path) -> None:
     for path in sorted((package / "data").glob("*.json")):
         raw = json.loads(path.read_text("utf-8"))
         name = RENAMED.get(raw["name"], raw["name"])
-        if raw["name"] in DROPPED or name in entries or not (raw.get("capital") and raw.get("population")):
+        raw["capital"] = raw.get("capital") or CAPITALS_ADDED.get(name)
+        if raw["name"] in DROPPED or name in entries or not (raw["capital"] and raw.get("population")):
             continue
         money = [MONEY.get(code, code) for code in raw["currencies"] or ()]
         codes[raw["ISO"]["alpha3"]] = name
@@ -152,8 +155,8 @@ def countries(package: Path) -> None:
 
 KINDS = {"noun": "1", "verb": "2", "adj": "3", "adv": "4"}
 LABELS = {"noun": "noun", "verb": "verb", "adj": "adjective", "adv": "adverb"}
-LONGEST = 150
-BYTES = 800_000
+LONGEST = 120
+BYTES = 900_000
 
 
 def gloss(text: str) -> str:
@@ -166,7 +169,13 @@ def gloss(text: str) -> str:
         if len(kept) + len(part) + 2 > 70 or '"' in part:
             break
         kept = f"{kept}; {part}"
-    return re.sub(r"\s+", " ", kept).strip(" :")
+    kept = re.sub(r"\s+", " ", kept).strip(" :")
+    if len(kept) <= LONGEST:
+        return kept
+    joints = [
+        m.start() for m in re.finditer(r",? (?:with|having|that|which|and|or|by|for|from|usually) ", kept)
+    ]
+    return kept[: max((at for at in joints if 40 < at <= LONGEST), default=len(kept))].rstrip(",")
 
 
 def counts(folder: Path) -> dict[tuple[str, str, int], int]:
@@ -213,8 +222,8 @@ def words(folder: Path) -> None:
         if plain.fullmatch(lemma.replace("_", "")) and len(sense[2]) <= LONGEST
     }
     common = {lemma: zipf_frequency(lemma.replace("_", " "), "en") for lemma in usable}
-    # wordfreq guesses phrases from their words, so a phrase counts by WordNet's tagged text only.
-    common |= {lemma: min(common[lemma], 1.5 + usable[lemma][0] / 10) for lemma in usable if "_" in lemma}
+    # wordfreq guesses phrases from their words, which is too much; WordNet's tagged text helps them.
+    common |= {lemma: common[lemma] - 1.3 + usable[lemma][0] / 10 for lemma in usable if "_" in lemma}
     ranked = sorted(usable, key=lambda lemma: (-common[lemma], lemma))
     low, high = 0, len(ranked)
     while high - low > 100:

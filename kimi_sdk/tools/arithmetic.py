@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated
 
@@ -45,7 +46,7 @@ def number(value: Fraction) -> str:
     if rounded == 0:
         return "0"
     if places > 16:
-        return f"{float(value):.6g}"
+        return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"
     whole, part = divmod(abs(rounded), 10**places)
     digits = f"{whole}.{part:0{places}d}".rstrip("0").rstrip(".")
     return f"-{digits}" if rounded < 0 else digits

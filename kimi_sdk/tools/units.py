@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated
 
@@ -153,7 +154,7 @@ def _exact() -> dict[str, Unit]:
             factor, _, names = line.partition(": ")
             found.update(dict.fromkeys(names.split(), Unit(kind, _factor(factor))))
     for names_of, (factor_of, shift) in TEMPERATURES.items():
-        found.update(dict.fromkeys(names_of, Unit("temperature", factor_of, shift * 1)))
+        found.update(dict.fromkeys(names_of, Unit("temperature", factor_of, shift)))
     return found
 
 
@@ -212,7 +213,7 @@ def _digits(value: Fraction) -> str:
     if value == 0 or (value.denominator == 1 and abs(value) < 10**15):
         return str(value.numerator)
     if not 1 <= abs(value) < 10**15:
-        return f"{float(value):.6g}" if abs(value) < 10**300 else "inf"
+        return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"
     whole, part = divmod(abs(rounding(value * 10**4)), 10**4)
     text = f"{whole}.{part:04d}".rstrip("0").rstrip(".")
     return f"-{text}" if value < 0 else text
