@@ -1,0 +1,42 @@
+"""The gated activations of the feed-forwards: SiTU-GLU (K3) and SwiGLU (Kimi-Linear)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from kimi_sdk.engine.config import TextConfig
+
+
+def situ(gate: Tensor, up: Tensor, beta: float = 4.0, linear_beta: float = 25.0) -> Tensor:
+    """``beta tanh(gate/beta) sigmoid(gate) * linear_beta tanh(up/linear_beta)`` in fp32, in the gate's dtype.
+
+    The sigmoid takes the unscaled gate; the result never exceeds beta * linear_beta in magnitude.
+    """
+    wide = gate.float()
+    bent = torch.tanh(wide * (1.0 / beta)) * torch.sigmoid(wide)
+    linear = torch.tanh(up.float() * (1.0 / linear_beta))
+    return (bent * linear * (beta * linear_beta)).to(gate.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """The activation that a config names, as a callable of gate and up."""
+
+    name: str
+    beta: float
+    linear_beta: float
+
+    @classmethod
+    def of(cls, config: TextConfig) -> Gated:
+        """The activation of ``hidden_act``."""
+        return cls(config.activation, config.situ_beta, config.situ_linear_beta)
+
+    def __call__(self, gate: Tensor, up: Tensor) -> Tensor:
+        """[..., width] twice -> [..., width]."""
+        if self.name == "situ":
+            return situ(gate, up, self.beta, self.linear_beta)
+        return functional.silu(gate) * up

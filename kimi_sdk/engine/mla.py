@@ -1,0 +1,158 @@
+"""Gated multi-head latent attention without positions: plain over expanded keys, or absorbed over the latents.
+
+Knows the layer's weights by their checkpoint names and the cached row (latent, then the shared key part);
+leaves pages to ``pages`` and who attends to what to ``batch``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from kimi_sdk.engine.config import TextConfig
+from kimi_sdk.engine.linear import Linear, Merged
+from kimi_sdk.engine.norm import RMSNorm
+
+
+class Projected(NamedTuple):
+    """What the core of an MLA layer reads; N tokens, H heads."""
+
+    q: Tensor
+    """[N, H, nope + rope]."""
+    rows: Tensor
+    """[N, kv_lora + rope], what the cache keeps: the normed latent, then the raw shared key part."""
+    z: Tensor | None
+    """[N, H * v] output gate before its sigmoid, None without a gate."""
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None, scale: float) -> Tensor:
+    """Softmax attention in fp32 over batched heads.
+
+    Args:
+        q: [B, M, D].
+        k: [B, T, D].
+        v: [B, T, E].
+        visible: bool, broadcastable to [B, M, T]; None sees everything.
+        scale: factor of the scores.
+
+    Returns:
+        [B, M, E] fp32.
+    """
+    scores = torch.bmm(q.float(), k.float().transpose(1, 2)) * scale
+    if visible is not None:
+        scores = scores.masked_fill(~visible, float("-inf"))
+    return torch.bmm(torch.softmax(scores, dim=-1), v.float())
+
+
+class MLA(nn.Module):
+    """One full-attention layer, written as project -> core -> finish so that training may swap the core."""
+
+    def __init__(self, config: TextConfig) -> None:
+        super().__init__()
+        shape = config.attention
+        d, heads = config.hidden, shape.heads
+        self.heads, self.nope, self.rope, self.v_dim = heads, shape.nope_dim, shape.rope_dim, shape.v_dim
+        self.latent, self.scale = shape.kv_lora_rank, shape.qk_dim**-0.5
+        if shape.q_lora_rank is None:
+            self.q_proj = Linear(d, heads * shape.qk_dim)
+            first = self.q_proj
+        else:
+            self.q_a_proj = Linear(d, shape.q_lora_rank)
+            self.q_a_layernorm = RMSNorm(shape.q_lora_rank, config.lora_eps)
+            self.q_b_proj = Linear(shape.q_lora_rank, heads * shape.qk_dim)
+            self.q_entry = Merged((self.q_b_proj,))
+            first = self.q_a_proj
+        self.low_rank_q = shape.q_lora_rank is not None
+        self.kv_a_proj_with_mqa = Linear(d, shape.row)
+        self.kv_a_layernorm = RMSNorm(shape.kv_lora_rank, config.lora_eps)
+        self.kv_b_proj = Linear(shape.kv_lora_rank, heads * (shape.nope_dim + shape.v_dim))
+        self.o_proj = Linear(heads * shape.v_dim, d)
+        parts = [first, self.kv_a_proj_with_mqa]
+        if shape.output_gate:
+            self.g_proj = Linear(d, heads * shape.v_dim)
+            parts.append(self.g_proj)
+        self.gated = shape.output_gate
+        self.entry = Merged(parts)
+        self.exit = Merged((self.o_proj,))
+
+    def merged(self) -> tuple[Merged, ...]:
+        """The products that ``K3.fuse`` may store merged."""
+        return (self.entry, self.q_entry, self.exit) if self.low_rank_q else (self.entry, self.exit)
+
+    def project(self, hidden: Tensor) -> Projected:
+        """[N, d] -> queries, cache rows and gate."""
+        parts = self.entry(hidden)
+        q, compressed = parts[0], parts[1]
+        if self.low_rank_q:
+            q = self.q_entry.joined(self.q_a_layernorm.forward(q))
+        latent, shared = compressed.split((self.latent, self.rope), dim=-1)
+        rows = torch.cat((self.kv_a_layernorm.forward(latent), shared), dim=-1)
+        return Projected(
+            q.unflatten(-1, (self.heads, self.nope + self.rope)), rows, parts[2] if self.gated else None
+        )
+
+    def expand(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Cache rows [T, kv_lora + rope] -> k [T, H, nope + rope] and v [T, H, v]."""
+        latent, shared = rows.split((self.latent, self.rope), dim=-1)
+        both = self.kv_b_proj.forward(latent).unflatten(-1, (self.heads, self.nope + self.v_dim))
+        k, v = both.split((self.nope, self.v_dim), dim=-1)
+        return torch.cat((k, shared.unsqueeze(-2).expand(*k.shape[:-1], -1)), dim=-1), v
+
+    def plain(self, q: Tensor, rows: Tensor, visible: Tensor | None) -> Tensor:
+        """Attention over expanded keys and values of one sequence.
+
+        Args:
+            q: [n, H, nope + rope].
+            rows: [T, kv_lora + rope].
+            visible: bool [n, T]; None sees everything.
+
+        Returns:
+            [n, H, v] in q's dtype.
+        """
+        k, v = self.expand(rows)
+        out = attend(q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), visible, self.scale)
+        return out.transpose(0, 1).to(q.dtype)
+
+    def absorbed(self, q: Tensor, rows: Tensor, visible: Tensor | None) -> Tensor:
+        """The same attention without expanding a key: queries enter the latent space and values leave it.
+
+        Args:
+            q: [S, n, H, nope + rope], n queries of each of S sequences.
+            rows: [S, T, kv_lora + rope].
+            visible: bool [S, n or 1, T]; None sees everything.
+
+        Returns:
+            [S, n, H, v] in q's dtype.
+        """
+        count, n = q.shape[:2]
+        w_k, w_v = self.kv_heads()
+        inward = torch.matmul(q[..., : self.nope].flatten(0, 1).transpose(0, 1).to(w_k.dtype), w_k).transpose(
+            0, 1
+        )
+        queries = torch.cat((inward.unflatten(0, (count, n)), q[..., self.nope :]), dim=-1)
+        if visible is not None:
+            visible = visible.unsqueeze(2).expand(-1, n, self.heads, -1).flatten(1, 2)
+        read = attend(queries.flatten(1, 2), rows, rows[..., : self.latent], visible, self.scale)
+        per_head = read.view(count * n, self.heads, self.latent).transpose(0, 1).to(w_v.dtype)
+        out = torch.matmul(per_head, w_v.transpose(1, 2)).transpose(0, 1)
+        return out.unflatten(0, (count, n)).to(q.dtype)
+
+    def prefers_absorbed(self, new: int, total: int) -> bool:
+        """Whether few enough tokens read so many rows that expanding those would cost more."""
+        expand = total * self.latent * (self.nope + self.v_dim)
+        plain = new * total * (self.nope + self.rope + self.v_dim)
+        return new * total * (2 * self.latent + self.rope) < expand + plain and new < total
+
+    def kv_heads(self) -> tuple[Tensor, Tensor]:
+        """``kv_b_proj`` per head: keys [H, nope, kv_lora] and values [H, v, kv_lora]."""
+        w_k, w_v = self.kv_b_proj.weight.view(self.heads, -1, self.latent).split(
+            (self.nope, self.v_dim), dim=1
+        )
+        return w_k, w_v
+
+    def finish(self, o: Tensor, z: Tensor | None) -> Tensor:
+        """o [N, H, v] and the gate -> [N, d]."""
+        flat = o.flatten(-2)
+        return self.exit.joined(flat if z is None else flat * torch.sigmoid(z))

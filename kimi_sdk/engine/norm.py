@@ -1,0 +1,51 @@
+"""Root-mean-square norms and the L2 norm of KDA's keys, all computed in fp32.
+
+Knows the exact eps placement of each; leaves weights' names to the layers.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import torch
+from torch import Tensor, nn
+
+
+@lru_cache(maxsize=64)
+def _root(value: float) -> Tensor:
+    with torch.inference_mode(False):
+        return torch.tensor(value).sqrt()
+
+
+def unit_rms(rows: Tensor, eps: float) -> Tensor:
+    """``x / sqrt(mean(x^2) + eps)`` over the last axis, fp32 in and out.
+
+    Written as ``hypot(|x| / sqrt(d), sqrt(eps))``: fewer passes than mean, add and rsqrt.
+    """
+    length = torch.linalg.vector_norm(rows, dim=-1, keepdim=True)
+    return rows / torch.hypot(length * rows.shape[-1] ** -0.5, _root(eps))
+
+
+def rms_norm(rows: Tensor, weight: Tensor, eps: float) -> Tensor:
+    """RMSNorm of [..., d]: normalised in fp32, cast to the rows' dtype, then times ``weight`` [d]."""
+    return unit_rms(rows.float(), eps).to(rows.dtype) * weight
+
+
+def l2_norm(rows: Tensor) -> Tensor:
+    """``x / sqrt(sum(x^2) + 1e-6)`` over the last axis, fp32 in and out (eps on the sum, inside the root)."""
+    return rows / torch.hypot(torch.linalg.vector_norm(rows, dim=-1, keepdim=True), _root(1e-6))
+
+
+class RMSNorm(nn.Module):
+    """``weight`` [d] with its eps."""
+
+    weight: nn.Parameter
+
+    def __init__(self, width: int, eps: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(width))
+        self.eps = eps
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """[..., d] -> [..., d], see ``rms_norm``."""
+        return rms_norm(rows, self.weight, self.eps)
