@@ -106,7 +106,7 @@ class K2CallReader:
             self._events.put(ArgumentPiece(self._index, "", text, text))
 
     def close(self, *, closed: bool) -> bool:
-        """Ends the call; ``closed`` says whether its closer was seen, without it the JSON must be complete."""
+        """Ends the call; without its closer (``closed``) it counts only if its JSON is complete."""
         if closed and not self._written:
             self._put("{}")
         arguments = "".join(self._written)
