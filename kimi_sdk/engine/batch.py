@@ -1,6 +1,6 @@
-"""What one forward computes: several sequences' new tokens, one sequence after another, and where their caches are.
+"""What one forward computes: new tokens of several sequences, one after another, and where their caches are.
 
-Knows positions, pages and slots as index tensors, built once and read by every layer; knows no tensors of the model.
+Knows positions, pages and slots as index tensors, built once and read by every layer; knows no weights.
 """
 
 from __future__ import annotations
@@ -93,8 +93,9 @@ class Batch:
     Args:
         lengths: new tokens of each, at least 1.
         contexts: tokens already cached of each.
-        slots: int64 [S], distinct.
-        pages: page table of each, int64, long enough for context + length.
+        slots: of each, distinct; int64 [S] or numbers.
+        pages: page table of each, long enough for context + length; int64 or numbers.
+        device: where the model is.
     """
 
     def __init__(
@@ -102,13 +103,15 @@ class Batch:
         *,
         lengths: Sequence[int],
         contexts: Sequence[int],
-        slots: Tensor,
-        pages: Sequence[Tensor],
+        slots: Tensor | Sequence[int],
+        pages: Sequence[Tensor | Sequence[int]],
+        device: torch.device | str = "cpu",
     ) -> None:
-        assert len(lengths) == len(contexts) == len(pages) == slots.shape[0], "one entry a sequence"
+        assert len(lengths) == len(contexts) == len(pages) == len(slots), "one entry a sequence"
         assert min(lengths) > 0, "a sequence in a batch has new tokens"
         self.lengths, self.contexts = list(lengths), list(contexts)
-        self.slots, self.pages = slots, list(pages)
+        self.slots, self.pages = _numbers(slots), [_numbers(table) for table in pages]
+        self.device = torch.device(device)
         self.starts: list[int] = []
         total = 0
         for length in self.lengths:
@@ -117,11 +120,6 @@ class Batch:
         self.tokens = total
         for length, context, table in zip(self.lengths, self.contexts, self.pages, strict=True):
             assert PagePool.pages_for(context + length) <= len(table), "the page table is too short"
-
-    @property
-    def device(self) -> torch.device:
-        """Where the index tensors live."""
-        return self.slots.device
 
     @property
     def decode(self) -> bool:
@@ -136,17 +134,12 @@ class Batch:
     @cached_property
     def cache_rows(self) -> Tensor:
         """[N] where each new token's row goes: page * 64 + position in the page."""
-        if self.decode:
-            found = [
-                table[context // PAGE] * PAGE + context % PAGE
-                for context, table in zip(self.contexts, self.pages, strict=True)
-            ]
-            return torch.stack(found)
-        parts = []
-        for length, context, table in zip(self.lengths, self.contexts, self.pages, strict=True):
-            positions = torch.arange(context, context + length, device=self.device)
-            parts.append(table[positions // PAGE] * PAGE + positions % PAGE)
-        return torch.cat(parts)
+        rows = [
+            table[position // PAGE] * PAGE + position % PAGE
+            for length, context, table in zip(self.lengths, self.contexts, self.pages, strict=True)
+            for position in range(context, context + length)
+        ]
+        return self._index(rows)
 
     @cached_property
     def singles(self) -> SinglePlan | None:
@@ -159,21 +152,17 @@ class Batch:
         tables = []
         for index, total in zip(members, totals, strict=True):
             used = self.pages[index][: PagePool.pages_for(total)]
-            tables.append(
-                torch.cat((used, used[:1].expand(width - len(used)))) if len(used) < width else used
-            )
-        table = torch.stack(tables)
-        reach = torch.arange(width * PAGE, device=self.device)
-        limits = torch.tensor(totals, device=self.device)
+            tables.append(used + used[:1] * (width - len(used)))
+        slots = [self.slots[index] for index in members]
         full = min(totals) == width * PAGE
-        slots = self.slots if self.decode else self.slots[members]
+        reach = torch.arange(width * PAGE, device=self.device)
         return SinglePlan(
-            rows=torch.tensor([self.starts[index] for index in members], device=self.device),
-            slots=slots,
+            rows=self._index([self.starts[index] for index in members]),
+            slots=self._index(slots),
             run=_run(slots),
-            table=table,
-            page_run=_run(table[0]) if len(members) == 1 else None,
-            visible=None if full else (reach < limits.unsqueeze(-1)).unsqueeze(1),
+            table=self._index(tables),
+            page_run=_run(tables[0]) if len(members) == 1 else None,
+            visible=None if full else (reach < self._index(totals).unsqueeze(-1)).unsqueeze(1),
         )
 
     @cached_property
@@ -186,9 +175,12 @@ class Batch:
             context = self.contexts[index]
             ends = torch.arange(context, context + length, device=self.device).unsqueeze(-1)
             visible = torch.arange(context + length, device=self.device) <= ends
-            used = self.pages[index][: PagePool.pages_for(context + length)]
+            used = self._index(self.pages[index][: PagePool.pages_for(context + length)])
             found.append(Stretch(self.starts[index], length, context, used, visible))
         return found
+
+    def _index(self, values: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
+        return torch.tensor(values, dtype=torch.int64, device=self.device)
 
     def chunks(self, conv_size: int) -> ChunkPlan | None:
         """The plan of the sequences with several new tokens, for linear attention; None without any."""
@@ -198,10 +190,15 @@ class Batch:
         return self._chunks
 
 
-def _run(indices: Tensor) -> slice | None:
+def _numbers(values: Tensor | Sequence[int]) -> list[int]:
+    found: list[int] = values.tolist() if isinstance(values, Tensor) else list(values)
+    return found
+
+
+def _run(values: list[int]) -> slice | None:
     """The indices as a slice if they rise one by one."""
-    values = indices.tolist()
-    return slice(values[0], values[-1] + 1) if values == list(range(values[0], values[-1] + 1)) else None
+    first, last = values[0], values[0] + len(values) - 1
+    return slice(first, last + 1) if values == list(range(first, last + 1)) else None
 
 
 def _chunk_plan(batch: Batch, members: list[int], history: int) -> ChunkPlan:
@@ -211,7 +208,10 @@ def _chunk_plan(batch: Batch, members: list[int], history: int) -> ChunkPlan:
     members = sorted(members, key=lambda index: -counts[index])
     buffer, tails, offsets = _conv_buffer(batch, members, history)
     steps: list[int] = []
-    mixed, sources, real, back = [], [], [], []
+    mixed: list[Tensor] = []
+    sources: list[Tensor] = []
+    real: list[Tensor] = []
+    back: list[Tensor] = []
     place: dict[tuple[int, int], int] = {}
     for step in range(counts[members[0]]):
         active = [index for index in members if counts[index] > step]
@@ -231,7 +231,7 @@ def _chunk_plan(batch: Batch, members: list[int], history: int) -> ChunkPlan:
     tokens = [torch.arange(batch.lengths[index]) + batch.starts[index] for index in members]
     device = batch.device
     return ChunkPlan(
-        slots=batch.slots[members],
+        slots=torch.tensor([batch.slots[index] for index in members], device=device),
         tokens=torch.cat(tokens).to(device),
         buffer=buffer.to(device),
         tails=tails.to(device),

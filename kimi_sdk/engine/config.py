@@ -10,12 +10,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kimi_sdk.errors import LoadError
-
-if TYPE_CHECKING:
-    from kimi_sdk.vision.tower import VisionConfig
+from kimi_sdk.vision.config import VisionConfig
 
 GROUP = 32
 """Weights that share one scale in MXFP4."""
@@ -127,9 +125,9 @@ class TextConfig:
 class K3Config:
     """A whole model: decoder, optional vision tower and the ids that it stops and pads with.
 
-    ``raw`` is the file as read: keys that this class does not know survive a round trip. ``nested`` says whether
-    the decoder's keys sit under ``text_config`` and its tensors under ``language_model.`` (K3) or at the top
-    (Kimi-Linear).
+    ``raw`` is the file as read: keys that this class does not know survive a round trip. ``nested`` says
+    whether the decoder's keys sit under ``text_config`` and its tensors under ``language_model.`` (K3) or at
+    the top (Kimi-Linear).
     """
 
     text: TextConfig
@@ -154,7 +152,7 @@ class K3Config:
         try:
             return cls(
                 text=_text(body, raw),
-                vision=_vision(vision) if vision else None,
+                vision=VisionConfig.from_dict(vision) if vision else None,
                 nested=nested,
                 bos_token_id=_id(raw, body, "bos_token_id"),
                 eos_token_id=_id(raw, body, "eos_token_id"),
@@ -196,12 +194,6 @@ class K3Config:
         from kimi_sdk.engine.presets import tiny
 
         return cls.from_dict(tiny(vocab, vision=vision))
-
-
-def _vision(raw: Mapping[str, Any]) -> VisionConfig:
-    from kimi_sdk.vision.tower import VisionConfig
-
-    return VisionConfig.from_dict(raw)
 
 
 def _id(raw: Mapping[str, Any], body: Mapping[str, Any], key: str) -> int | None:
@@ -279,7 +271,7 @@ def _check_kinds(linear: LinearAttentionConfig, layers: int) -> None:
     kinds = sorted(linear.kda_layers + linear.full_attn_layers)
     if kinds != list(range(1, layers + 1)):
         raise ValueError(
-            f"kda_layers and full_attn_layers must name each layer 1..{layers} exactly once, they name {kinds}"
+            f"kda_layers and full_attn_layers must name each layer 1..{layers} once, they name {kinds}"
         )
 
 

@@ -145,7 +145,8 @@ class Decoder(nn.Module):
         self, hidden: Tensor, attention: Attention, feed_forward: FeedForward = plain_feed_forward
     ) -> Tensor:
         """Embedded tokens [N, d] -> normed hidden [N, d], ready for the head."""
-        prefix, bank = hidden, ()
+        prefix = hidden
+        bank: Bank = ()
         for layer in self.order:
             prefix, bank = layer.forward(prefix, bank, attention, feed_forward)
         return self.finish(prefix, bank)

@@ -15,7 +15,7 @@ from torch import Tensor
 CHUNK = 64
 """Tokens whose mutual influence is solved at once; chunks begin at multiples of this position."""
 BLOCK = 16
-"""Tokens over which decays may be multiplied out as exp(a) exp(-b): 16 * 5 stays far below fp32's limit of 88."""
+"""Tokens over which decays may be multiplied out as exp(a) exp(-b): 16 * 5 = 80 is below fp32's 88."""
 
 
 def recurrent_step(
@@ -48,7 +48,7 @@ def recurrent_step(
 def pair_decays(q: Tensor, k: Tensor, total: Tensor, *, bounded: bool) -> tuple[Tensor, Tensor]:
     """Decayed products of queries and keys with keys inside chunks.
 
-    Exponents are never positive, except inside one block of 16 under a bounded gate, where they stay below 80.
+    Exponents are never positive, except inside a block of 16 under a bounded gate: there they stay below 80.
     No exponent that a row depends on reads a later row, so changing the future changes no bit of the past.
 
     Args:
@@ -100,8 +100,9 @@ def chunk_delta_rule(
 ) -> tuple[Tensor, Tensor]:
     """Many tokens of several sequences, chunk by chunk; all fp32.
 
-    Inside a chunk ``(I + L) U = diag(beta) (V - (K e^G) S^T)`` with ``L = strictly_lower(beta kk)`` is solved by
-    forward substitution: products of powers of L lose everything when keys are alike and decay is slow.
+    Inside a chunk ``(I + L) U = diag(beta) (V - (K e^G) S^T)`` with ``L = strictly_lower(beta kk)`` is
+    solved by forward substitution: products of powers of L lose everything when keys are alike and decay
+    is slow.
     Rows with beta = 0 and decay = 0 leave the state as it is, and serve as padding anywhere.
 
     Args:

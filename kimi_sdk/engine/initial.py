@@ -40,6 +40,7 @@ def _draw(name: str, parameter: Tensor, generator: torch.Generator) -> Tensor:
     if name.endswith(("A_log", "dt_bias", "e_score_correction_bias")):
         return torch.zeros(shape)
     noise = torch.randn(shape, generator=generator)
+    scale: float
     if last == "embed_tokens":
         scale = shape[-1] ** -0.5
     elif last.endswith("res_proj"):
@@ -49,7 +50,7 @@ def _draw(name: str, parameter: Tensor, generator: torch.Generator) -> Tensor:
     elif last == "pos_emb":
         scale = 0.02
     else:
-        scale = math.prod(shape[1:]) ** -0.5 if len(shape) != 3 else shape[-1] ** -0.5
+        scale = (math.prod(shape[1:]) if len(shape) != 3 else shape[-1]) ** -0.5
     noise = noise * scale
     return noise if last.endswith("conv1d") else noise.bfloat16().float()
 

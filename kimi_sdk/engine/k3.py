@@ -1,6 +1,6 @@
 """The whole model: decoder, head and vision tower under the checkpoint's tensor names.
 
-Knows how token ids and image features become logits over given caches; leaves scheduling and sampling to others.
+Knows how token ids and image features become logits over given caches; leaves scheduling and sampling.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from kimi_sdk.engine.over_pages import attend_pages
 from kimi_sdk.engine.over_slots import attend_slots
 from kimi_sdk.engine.pages import PagePool
 from kimi_sdk.engine.slots import SlotPool
+from kimi_sdk.vision.tower import MoonViT, PatchMerger, features
 
 
 class LanguageModel(nn.Module):
@@ -48,8 +49,6 @@ class K3(nn.Module):
         self.config = config
         self.language_model = LanguageModel(config)
         if config.vision is not None:
-            from kimi_sdk.vision.tower import MoonViT, PatchMerger
-
             self.vision_tower = MoonViT(config.vision)
             self.mm_projector = PatchMerger(config.vision)
         self._head: Tensor | None = None
@@ -93,11 +92,7 @@ class K3(nn.Module):
         """
         if self.config.vision is None:
             raise RuntimeError("this model has no vision tower")
-        from kimi_sdk.vision.tower import merge
-
-        features = self.vision_tower.forward(patches.to(self.device, self.dtype), list(grids))
-        merged: Tensor = self.mm_projector.forward(merge(features, list(grids), self.config.vision))
-        return merged
+        return features(self.vision_tower, self.mm_projector, patches.to(self.device, self.dtype), grids)
 
     def forward(self, hidden: Tensor, batch: Batch, caches: Caches) -> Tensor:
         """Runs the decoder over a batch and writes its caches.
@@ -135,7 +130,7 @@ class K3(nn.Module):
         return found
 
     def fuse(self) -> K3:
-        """Lays the weights out for fast inference; call once they are final. Saving still sees every tensor."""
+        """Lays the final weights out for fast inference; saving still sees every tensor."""
         for product in self.products():
             product.fuse()
         for site in self.decoder.mix_sites():

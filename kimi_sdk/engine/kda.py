@@ -56,7 +56,8 @@ def log_decay(u: Tensor, rate: Tensor, dt_bias: Tensor, lower_bound: float | Non
         u: [..., H, D].
         rate: [H] fp32, ``exp(A_log)``.
         dt_bias: [H, D] fp32.
-        lower_bound: K3's -5: ``bound * sigmoid(rate (u + dt))``; None, Kimi-Linear: ``-rate softplus(u + dt)``.
+        lower_bound: K3's -5: ``bound * sigmoid(rate (u + dt))``; None as in Kimi-Linear:
+            ``-rate softplus(u + dt)``.
     """
     shifted = u.float() + dt_bias
     if lower_bound is None:
@@ -88,7 +89,7 @@ class HeadNorm(nn.Module):
 class KDA(nn.Module):
     """One linear-attention layer, written as project -> core -> finish so that training may swap the core.
 
-    ``A_log`` is stored longer than the heads (its tail is zero and unread) or, by Kimi-Linear, as [1, 1, H, 1].
+    ``A_log`` is stored longer than the heads (the tail is zero and unread), by Kimi-Linear as [1, 1, H, 1].
     """
 
     def __init__(self, config: TextConfig) -> None:
@@ -134,12 +135,12 @@ class KDA(nn.Module):
             self.heads,
             joined.shape[-1] - 3 * self.width - self.head_dim - self.heads,
         )
-        qkv, low, beta, z = joined.split(sizes, dim=-1)
+        qkv, low, beta, z = torch.split_with_sizes(joined, sizes, dim=-1)
         if not self.full_rank_gate:
             z = self.g_b_proj.forward(z)
         u = self.decay_entry.joined(low)
-        heads = (self.heads, self.head_dim)
-        return Projected(qkv, u.unflatten(-1, heads), beta, z.unflatten(-1, heads))
+        shape = (-1, self.heads, self.head_dim)
+        return Projected(qkv, u.view(shape), beta, z.reshape(shape))
 
     def rate(self) -> Tensor:
         """``exp(A_log)`` of the real heads, [H] fp32."""
@@ -155,8 +156,8 @@ class KDA(nn.Module):
         return torch.cat((self.q_conv1d.weight, self.k_conv1d.weight, self.v_conv1d.weight)).float()
 
     def heads_of(self, mixed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """[..., 3*H*D] after the convolution -> q (unit length, scaled), k (unit length), v; each [..., H, D]."""
-        q, k, v = mixed.unflatten(-1, (3, self.heads, self.head_dim)).unbind(-3)
+        """[N, 3*H*D] after the convolution -> q (unit length, scaled), k (unit length), v; each [N, H, D]."""
+        q, k, v = mixed.view(-1, 3, self.heads, self.head_dim).unbind(1)
         return l2_norm(q) * self.head_dim**-0.5, l2_norm(k), v
 
     def finish(self, o: Tensor, z: Tensor) -> Tensor:

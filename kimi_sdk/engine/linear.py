@@ -29,8 +29,9 @@ class Linear(nn.Module):
 class Merged:
     """Several ``Linear`` over the same rows, computed as one product and split again.
 
-    ``fuse`` stores all of them in one transposed matrix [inputs, total outputs], which a CPU reads faster for a
-    few rows, and makes each weight a view into it: nothing is held twice, and saving sees the same values.
+    ``fuse`` stores all of them in one transposed matrix [inputs, total outputs], which a CPU reads faster
+    for a few rows, and makes each weight a view into it: nothing is held twice, and saving sees the
+    same values.
     Without ``fuse`` the weights are joined in each call, so gradients reach every one of them.
     """
 
@@ -39,9 +40,9 @@ class Merged:
         self.sizes = [part.weight.shape[0] for part in self.parts]
         self.stored: Tensor | None = None
 
-    def __call__(self, rows: Tensor) -> tuple[Tensor, ...]:
+    def __call__(self, rows: Tensor) -> Sequence[Tensor]:
         """[N, inputs] -> one [N, outputs] a part, in order."""
-        return self.joined(rows).split(self.sizes, dim=-1)
+        return torch.split_with_sizes(self.joined(rows), self.sizes, dim=-1)
 
     def joined(self, rows: Tensor) -> Tensor:
         """[N, inputs] -> [N, total outputs]."""

@@ -1,4 +1,4 @@
-"""Gated multi-head latent attention without positions: plain over expanded keys, or absorbed over the latents.
+"""Gated multi-head latent attention without positions: plain over expanded keys, or absorbed over latents.
 
 Knows the layer's weights by their checkpoint names and the cached row (latent, then the shared key part);
 leaves pages to ``pages`` and who attends to what to ``batch``.
@@ -87,17 +87,17 @@ class MLA(nn.Module):
         q, compressed = parts[0], parts[1]
         if self.low_rank_q:
             q = self.q_entry.joined(self.q_a_layernorm.forward(q))
-        latent, shared = compressed.split((self.latent, self.rope), dim=-1)
+        latent, shared = torch.split_with_sizes(compressed, (self.latent, self.rope), dim=-1)
         rows = torch.cat((self.kv_a_layernorm.forward(latent), shared), dim=-1)
         return Projected(
-            q.unflatten(-1, (self.heads, self.nope + self.rope)), rows, parts[2] if self.gated else None
+            q.reshape(-1, self.heads, self.nope + self.rope), rows, parts[2] if self.gated else None
         )
 
     def expand(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Cache rows [T, kv_lora + rope] -> k [T, H, nope + rope] and v [T, H, v]."""
-        latent, shared = rows.split((self.latent, self.rope), dim=-1)
-        both = self.kv_b_proj.forward(latent).unflatten(-1, (self.heads, self.nope + self.v_dim))
-        k, v = both.split((self.nope, self.v_dim), dim=-1)
+        latent, shared = torch.split_with_sizes(rows, (self.latent, self.rope), dim=-1)
+        both = self.kv_b_proj.forward(latent).view(-1, self.heads, self.nope + self.v_dim)
+        k, v = torch.split_with_sizes(both, (self.nope, self.v_dim), dim=-1)
         return torch.cat((k, shared.unsqueeze(-2).expand(*k.shape[:-1], -1)), dim=-1), v
 
     def plain(self, q: Tensor, rows: Tensor, visible: Tensor | None) -> Tensor:
@@ -131,13 +131,13 @@ class MLA(nn.Module):
         inward = torch.matmul(q[..., : self.nope].flatten(0, 1).transpose(0, 1).to(w_k.dtype), w_k).transpose(
             0, 1
         )
-        queries = torch.cat((inward.unflatten(0, (count, n)), q[..., self.nope :]), dim=-1)
+        queries = torch.cat((inward.reshape(count, n, self.heads, self.latent), q[..., self.nope :]), dim=-1)
         if visible is not None:
             visible = visible.unsqueeze(2).expand(-1, n, self.heads, -1).flatten(1, 2)
         read = attend(queries.flatten(1, 2), rows, rows[..., : self.latent], visible, self.scale)
         per_head = read.view(count * n, self.heads, self.latent).transpose(0, 1).to(w_v.dtype)
         out = torch.matmul(per_head, w_v.transpose(1, 2)).transpose(0, 1)
-        return out.unflatten(0, (count, n)).to(q.dtype)
+        return out.reshape(count, n, self.heads, self.v_dim).to(q.dtype)
 
     def prefers_absorbed(self, new: int, total: int) -> bool:
         """Whether few enough tokens read so many rows that expanding those would cost more."""
@@ -147,9 +147,8 @@ class MLA(nn.Module):
 
     def kv_heads(self) -> tuple[Tensor, Tensor]:
         """``kv_b_proj`` per head: keys [H, nope, kv_lora] and values [H, v, kv_lora]."""
-        w_k, w_v = self.kv_b_proj.weight.view(self.heads, -1, self.latent).split(
-            (self.nope, self.v_dim), dim=1
-        )
+        per_head = self.kv_b_proj.weight.view(self.heads, self.nope + self.v_dim, self.latent)
+        w_k, w_v = torch.split_with_sizes(per_head, (self.nope, self.v_dim), dim=1)
         return w_k, w_v
 
     def finish(self, o: Tensor, z: Tensor | None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Feed-forwards: the dense gated MLP, and routed experts behind a small latent with a shared expert beside them.
+"""Feed-forwards: the dense gated MLP, and routed experts behind a latent with a shared expert beside them.
 
 Knows routing (fp32, bias for selection only) and grouping tokens by expert; leaves norms and residuals to the
 decoder, packing to ``mxfp4``.
@@ -94,17 +94,17 @@ class Experts(nn.Module):
         """[P, L] rows sorted by expert -> [P, L] outputs, one product per used expert."""
         first = [
             torch.mm(part, self.w13[expert].t())
-            for expert, part in zip(experts, rows.split(counts), strict=True)
+            for expert, part in zip(experts, torch.split_with_sizes(rows, counts), strict=True)
         ]
         gate, up = torch.cat(first).chunk(2, dim=-1)
-        inner = self.activation(gate, up).split(counts)
+        inner = torch.split_with_sizes(self.activation(gate, up), counts)
         return torch.cat(
             [torch.mm(part, self.w2[expert].t()) for expert, part in zip(experts, inner, strict=True)]
         )
 
 
 class LatentMoE(nn.Module):
-    """Router, latent projections, routed experts, norm after their sum, and the shared expert on the full width."""
+    """Router, latent projections, routed experts, norm after their sum, shared expert on the full width."""
 
     def __init__(self, config: TextConfig) -> None:
         super().__init__()

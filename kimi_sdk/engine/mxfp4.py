@@ -26,17 +26,19 @@ def dequantize(packed: Tensor, scale: Tensor) -> Tensor:
         raise ValueError("an MXFP4 scale is 255 (NaN)")
     table = torch.tensor(_MAGNITUDES + tuple(-value for value in _MAGNITUDES), device=packed.device)
     nibbles = torch.stack((packed & 15, packed >> 4), dim=-1).flatten(-2)
-    values = table[nibbles.long()].unflatten(-1, (-1, GROUP))
+    values = table[nibbles.long()].view(*scale.shape, GROUP)
     return (values * _power_of_two(scale.int()).unsqueeze(-1)).flatten(-2)
 
 
 def quantize(weight: Tensor) -> tuple[Tensor, Tensor]:
     """[..., in] -> packed uint8 [..., in/2] and scale uint8 [..., in/32].
 
-    Each group tries the scale under which its largest value lies in [4, 8) (clipped to 6) and the next one, and
-    keeps the one with the smaller squared error; values go to the nearest E2M1 number, ties to the even code.
+    Each group tries the scale under which its largest value lies in [4, 8) (clipped to 6) and the next one,
+    and keeps the one with the smaller squared error; values go to the nearest E2M1 number,
+    ties to the even code.
     """
-    groups = weight.detach().float().unflatten(-1, (-1, GROUP))
+    groups = weight.detach().float()
+    groups = groups.reshape(*groups.shape[:-1], -1, GROUP)
     largest = groups.abs().amax(-1, keepdim=True)
     exponent = torch.frexp(largest)[1] - 3  # largest = m * 2^e with m in [0.5, 1)
     biased = torch.where(largest > 0, exponent + _BIAS, _BIAS).clamp(1, 2 * _BIAS - 2)
@@ -68,6 +70,6 @@ def _nearest(groups: Tensor, biased: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def fake_quantize(weight: Tensor) -> Tensor:
-    """Exactly the values that ``quantize`` would keep, in the weight's dtype; gradients pass straight through."""
+    """The very values that ``quantize`` would keep, in the weight's dtype; gradients pass through."""
     kept = dequantize(*quantize(weight)).to(weight.dtype)
     return kept + (weight - weight.detach())

@@ -1,4 +1,4 @@
-"""An MLA layer over pages: sequences with one new token attend absorbed, longer ones plain over all their rows.
+"""An MLA layer over pages: one new token attends absorbed, several plain over all rows of their sequence.
 
 Knows how a batch's plan and the page pool meet; leaves the layer's own maths to ``mla``.
 """

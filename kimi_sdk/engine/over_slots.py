@@ -59,12 +59,14 @@ def _chunks(layer: KDA, projected: Projected, plan: ChunkPlan, recurrent: Tensor
     """Several tokens of S sequences -> o [T, H, V]."""
     size = plan.real.shape[1]
     buffer = torch.cat((projected.qkv, conv[plan.slots].flatten(0, 1)))[plan.buffer]
-    conv[plan.slots] = buffer[plan.tails].unflatten(0, (len(plan.slots), -1))
+    conv[plan.slots] = buffer[plan.tails].view(len(plan.slots), -1, projected.qkv.shape[-1])
     mixed = short_conv(buffer, layer.conv_weight()).to(projected.qkv.dtype)
     q, k, v = (_chunked(part, plan.mixed, size) for part in layer.heads_of(mixed))
     real = plan.real.unsqueeze(1)
     decay = _chunked(layer.decay(projected.u), plan.sources, size) * real.unsqueeze(-1)
-    beta = torch.sigmoid(projected.beta.float())[plan.sources].unflatten(0, (-1, size)).transpose(1, 2) * real
+    beta = (
+        torch.sigmoid(projected.beta.float())[plan.sources].view(-1, size, layer.heads).transpose(1, 2) * real
+    )
     out, state = chunk_delta_rule(
         recurrent[plan.slots],
         q,
@@ -81,4 +83,4 @@ def _chunks(layer: KDA, projected: Projected, plan: ChunkPlan, recurrent: Tensor
 
 def _chunked(rows: Tensor, order: Tensor, size: int) -> Tensor:
     """[N, H, D] -> [M, H, C, D]."""
-    return rows[order].unflatten(0, (-1, size)).transpose(1, 2)
+    return rows[order].view(-1, size, *rows.shape[1:]).transpose(1, 2)

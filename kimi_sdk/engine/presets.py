@@ -36,7 +36,7 @@ _QUANTIZATION: dict[str, Any] = {
 
 
 def tiny(vocab: int, *, vision: bool = True) -> dict[str, Any]:
-    """A legal K3 with width 64: 3 KDA layers and 1 MLA layer, 2 heads of 32, 4 experts of which 2 are used."""
+    """A legal K3 with width 64: 3 KDA and 1 MLA layers, 2 heads of 32, the best 2 of 4 experts."""
     raw: dict[str, Any] = {
         "architectures": ["KimiK3ForConditionalGeneration"],
         "model_type": "kimi_k3",
