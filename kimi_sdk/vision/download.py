@@ -26,7 +26,7 @@ def download(url: str, timeout: float, max_bytes: int) -> bytes:
     """Get ``url``.
 
     Raises:
-        ImageError: another scheme than http and https, no answer, an error status, or more than ``max_bytes``.
+        ImageError: not http or https, no answer, an error status, or more than ``max_bytes``.
     """
     _check(url)
     deadline = time.monotonic() + timeout

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import hashlib
 import io
 import os
+import threading
 import urllib.parse
 import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -36,7 +39,7 @@ class Image:
     __slots__ = ("_digest", "_picture")
 
     def __init__(self, picture: Picture) -> None:
-        """Take a picture that is RGB or RGBA already; the constructors ``from_...`` make one of anything else."""
+        """Take a picture that is RGB or RGBA already; ``from_pil`` takes any other."""
         if picture.mode not in ("RGB", "RGBA"):
             raise ImageError(f"Image() takes RGB or RGBA pixels, not {picture.mode}; use Image.from_pil().")
         self._picture = picture
@@ -84,7 +87,13 @@ class Image:
         """
         if not isinstance(image, PIL.Image.Image):
             raise ImageError(f"Image.from_pil() takes a PIL image, not {type(image).__name__}.")
-        return cls(_normal(image, frame, "The PIL image"))
+        with _guarded("The PIL image"):
+            before = image.tell()
+            try:
+                return cls(_normal(image, frame, "The PIL image"))
+            finally:
+                if image.tell() != before:
+                    image.seek(before)
 
     @classmethod
     def from_data_url(cls, url: str) -> Self:
@@ -173,26 +182,36 @@ class Image:
 
 
 def _decode(data: bytes, frame: int, source: str) -> Picture:
-    """Open, check and decode a file's bytes; whatever Pillow says becomes one ``ImageError``."""
+    """Open, check and decode a file's bytes."""
     if not data:
         raise ImageError(f"{source} is empty.")
-    with warnings.catch_warnings():
+    with _guarded(source), PIL.Image.open(io.BytesIO(data), formats=_formats()) as picture:
+        return _normal(picture, frame, source)
+
+
+# Filters of warnings belong to the whole process, so two threads must not change them at once.
+_quiet = threading.Lock()
+
+
+@contextlib.contextmanager
+def _guarded(source: str) -> Iterator[None]:
+    """Whatever Pillow warns of or raises becomes one ``ImageError``, or nothing."""
+    with _quiet, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            with PIL.Image.open(io.BytesIO(data), formats=_formats()) as picture:
-                return _normal(picture, frame, source)
+            yield
+        except ImageError:
+            raise
         except PIL.UnidentifiedImageError:
             raise ImageError(f"{source} is not an image, or of a format that is not supported.") from None
         except PIL.Image.DecompressionBombError:
             raise ImageError(f"{source} has too many pixels; at most {MOST_PIXELS:,} are allowed.") from None
-        except ImageError:
-            raise
         except MemoryError:
             raise ImageError(f"{source} needs more memory than there is.") from None
         except (
             Exception
         ) as error:  # Pillow's decoders raise OSError, SyntaxError, ValueError, struct.error, ...
-            raise ImageError(f"{source} is damaged or cut short: {error}.") from None
+            raise ImageError(f"{source} is damaged or cut short: {str(error).rstrip('.')}.") from None
 
 
 def _formats() -> list[str]:
@@ -218,11 +237,15 @@ def _normal(picture: Picture, frame: int, source: str) -> Picture:
 
 
 def _seek(picture: Picture, frame: int, source: str) -> None:
-    frames = getattr(picture, "n_frames", 1)
-    if not 0 <= frame < frames:
-        raise ImageError(f"{source} has no frame {frame}; it has {frames}, counted from 0.")
-    if frame or (hasattr(picture, "tell") and frames > 1 and picture.tell() != frame):
+    if picture.tell() == frame:  # not n_frames: it would read a whole animation
+        return
+    try:
+        if frame < 0:
+            raise EOFError
         picture.seek(frame)
+    except EOFError:
+        frames = getattr(picture, "n_frames", 1)
+        raise ImageError(f"{source} has no frame {frame}; it has {frames}, counted from 0.") from None
 
 
 def _eight_bit(picture: Picture) -> Picture:

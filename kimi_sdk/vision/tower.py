@@ -75,7 +75,7 @@ class PositionTable(nn.Module):
         nn.init.normal_(self.weight, std=0.02)
 
     def forward(self, where: Layout) -> Tensor:
-        """``[..., patches, width]``: the grid resized bilinearly to each item's, plus time if several frames."""
+        """``[..., patches, width]``: the grid resized bilinearly to each item's, and time if it has frames."""
         table = self.weight.flatten(0, 1)
         accurate = torch.promote_types(table.dtype, torch.float32)
         shares = where.shares.to(accurate)
@@ -184,11 +184,9 @@ class MoonViT(nn.Module):
         done: list[Tensor] = [patches.new_empty(0)] * len(items)
         for grid in dict.fromkeys(grids):  # items of one grid go through together
             members = [number for number, other in enumerate(grids) if other == grid]
-            where = pad(
-                [layout(grid, self.config)], patches=sizes[members[0]], tokens=_tokens(grid, self.config)
-            )
+            where = layout(grid, self.config).alone().to(patches.device)
             batch = torch.stack([items[number] for number in members])
-            for number, hidden in zip(members, self.encode(batch, where.to(patches.device)), strict=True):
+            for number, hidden in zip(members, self.encode(batch, where), strict=True):
                 done[number] = hidden
         return torch.cat(done)
 
