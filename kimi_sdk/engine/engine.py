@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections import abc
 from typing import TYPE_CHECKING
 
 from kimi_sdk.engine.generation import Generation
@@ -19,6 +20,7 @@ from kimi_sdk.errors import ConfigError, ContextOverflow, OutOfMemory
 
 if TYPE_CHECKING:
     from kimi_sdk.engine.k3 import K3
+    from kimi_sdk.vision.preprocess import Patches
 
 __all__ = ["Engine", "Generation", "ImageSpan", "Request"]
 
@@ -89,9 +91,13 @@ class Engine:
             OutOfMemory: more pages than the engine has would be needed, even alone.
             EngineClosed: the engine was closed before.
         """
-        self._check(request)
+        self._check(request.ids)
         sequence = Sequence(
-            request, limit=self._limit(request), forced=self._forced, meter=self._worker.meter
+            request,
+            limit=self._limit(request),
+            forced=self._forced,
+            meter=self._worker.meter,
+            places=self._places(request),
         )
         generation = Generation(sequence.stream, seed=sequence.seed, owner=self)
         self._worker.submit(sequence)
@@ -114,9 +120,8 @@ class Engine:
         """Totals since the engine was built."""
         return self._worker.meter.snapshot()
 
-    def _check(self, request: Request) -> None:
-        """Refuse ids and images that cannot be computed."""
-        ids = request.ids
+    def _check(self, ids: abc.Sequence[int]) -> None:
+        """Refuse ids that the model does not have."""
         if not ids:
             raise ConfigError("The prompt is empty; it needs at least one token.")
         for extreme in (min(ids), max(ids)):
@@ -124,20 +129,35 @@ class Engine:
                 raise ConfigError(
                     f"The prompt holds token {extreme}; the vocabulary has ids 0..{self._vocab - 1}."
                 )
-        if request.images and self._config.vision is None:
-            raise ConfigError("The prompt holds an image, but the model has no vision tower.")
-        end = 0
+
+    def _places(self, request: Request) -> list[range]:
+        """The tokens that stand for each image; refuses images that are not where they are said to be."""
+        places: list[range] = []
+        ids, pad = request.ids, self._config.media_token_id
         for number, span in enumerate(request.images, 1):
-            count = span.patches.tokens
-            place = f"Image {number} stands for tokens {span.start}..{span.start + count - 1}"
-            if span.start < end or span.start + count > len(ids):
-                raise ConfigError(
-                    f"{place}, which overlap another image or the end of the {len(ids)} tokens."
-                )
-            end = span.start + count
-            pad = self._config.media_token_id
-            if pad is not None and any(token != pad for token in ids[span.start : end]):
-                raise ConfigError(f"{place}, but not all of these are the media token {pad}.")
+            place = range(span.start, span.start + self._image_tokens(span.patches, number))
+            text = f"Image {number} stands for the tokens {place.start}..{place.stop - 1}"
+            if place.start < (places[-1].stop if places else 0) or place.stop > len(ids):
+                raise ConfigError(f"{text}, which overlap another image or the end of the {len(ids)} tokens.")
+            if pad is not None and any(token != pad for token in ids[place.start : place.stop]):
+                raise ConfigError(f"{text}, but not all of these are the media token {pad}.")
+            places.append(place)
+        return places
+
+    def _image_tokens(self, patches: Patches, number: int) -> int:
+        """How many tokens the tower makes of an image's patches."""
+        vision = self._config.vision
+        if vision is None:
+            raise ConfigError("The prompt holds an image, but the model has no vision tower.")
+        frames, rows, columns = patches.grid
+        high, wide = vision.merge_kernel_size
+        whole = rows % high == 0 and columns % wide == 0
+        if not whole or len(patches.pixels) != frames * rows * columns:
+            raise ConfigError(
+                f"Image {number} has {len(patches.pixels)} patches on a grid of {patches.grid}; "
+                f"the model merges {high}x{wide} of them."
+            )
+        return (rows // high) * (columns // wide)
 
     def _limit(self, request: Request) -> int:
         """Most tokens the request may write: its own wish, the context, and what the pages can hold."""

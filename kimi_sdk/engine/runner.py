@@ -66,9 +66,8 @@ class Runner:
         with self._meter.vision:
             pixels = torch.cat([span.patches.pixels for span in images]).to(self._device)
             features = self._model.image_features(pixels, [span.patches.grid for span in images])
-        places = torch.cat([torch.arange(span.start, span.start + span.patches.tokens) for span in images])
-        assert len(features) == len(places), "the tower gives one row for each token of an image"
-        sequence.features, sequence.places = features, places
+        assert len(features) == sum(map(len, sequence.places)), "the tower gives one row for each image token"
+        sequence.features = features
 
     def _batch(self, chunks: Many[Chunk]) -> Batch:
         """The chunks' places in the caches."""
@@ -84,12 +83,14 @@ class Runner:
 def _place(hidden: torch.Tensor, start: int, chunk: Chunk) -> None:
     """Write the features that fall into the chunk over its rows of ``hidden``, which begin at ``start``."""
     sequence = chunk.sequence
-    if sequence.features is None or sequence.places is None:
+    if sequence.features is None:
         return
-    offsets = sequence.places - sequence.cached
-    inside = (offsets >= 0) & (offsets < chunk.count)
-    if bool(inside.any()):
-        rows = (offsets[inside] + start).to(hidden.device)
-        hidden[rows] = sequence.features[inside.to(sequence.features.device)].to(hidden.dtype)
-    if chunk.last:
-        sequence.features = sequence.places = None
+    begin, end, row = sequence.cached, sequence.cached + chunk.count, 0
+    for place in sequence.places:
+        first, last = max(place.start, begin), min(place.stop, end)
+        if first < last:
+            rows = slice(row + first - place.start, row + last - place.start)
+            hidden[start + first - begin : start + last - begin] = sequence.features[rows]
+        row += len(place)
+    if end >= sequence.places[-1].stop:
+        sequence.features = None

@@ -56,11 +56,14 @@ class Sequence:
         cached: how many of ``tokens`` the caches hold; the next step goes on there.
         slot: its KDA state while it runs.
         pages: its MLA rows while it runs, 64 tokens each, in order.
-        features: rows that stand for its images, ``[image tokens, hidden]``, and ``places`` their positions.
+        places: the tokens that stand for each image.
+        features: the rows that go there instead of embeddings, ``[image tokens, hidden]``, while needed.
         finish: why it is over, ``None`` while it is not.
     """
 
-    def __init__(self, request: Request, *, limit: int, forced: bool, meter: Meter) -> None:
+    def __init__(
+        self, request: Request, *, limit: int, forced: bool, meter: Meter, places: abc.Sequence[range] = ()
+    ) -> None:
         self.request = request
         self.stream = Stream()
         self.seed = fresh_seed() if request.sampling.seed is None else request.sampling.seed
@@ -70,8 +73,8 @@ class Sequence:
         self.cached = 0
         self.slot: int | None = None
         self.pages: list[int] = []
+        self.places = tuple(places)
         self.features: torch.Tensor | None = None
-        self.places: torch.Tensor | None = None
         self.finish: FinishReason | None = None
         self._forced = forced
         self._forced_tokens = 0
@@ -97,7 +100,7 @@ class Sequence:
         """What it has taken so far; nothing is reused from other requests yet, so ``cached_tokens`` is 0."""
         return Usage(
             prompt_tokens=self.prompt,
-            image_tokens=sum(span.patches.tokens for span in self.request.images),
+            image_tokens=sum(map(len, self.places)),
             output_tokens=self.written,
             forced_tokens=self._forced_tokens,
         )
