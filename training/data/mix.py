@@ -1,0 +1,114 @@
+"""The mixture: documents of all families, drawn in the proportions of a stage, without end.
+
+    tokenizer = Tokenizer.load("kimi_sdk/checkpoints/k3-mini")
+    for batch in pack(Mix(seed=worker, tokenizer=tokenizer, stage="main"), rows=16, length=2048, pad=tokenizer.specials["[PAD]"]):
+        ...
+
+Every worker takes another seed. ``pack`` and the types are in ``document``; see ``Document`` and ``Batch``.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Literal, Self, TypeAlias
+
+from kimi_sdk.protocol.tokenizer import Tokenizer
+from training.data import assistant, words
+from training.data.document import Batch as Batch
+from training.data.document import Document as Document
+from training.data.document import pack as pack
+from training.data.encode import Encoder
+from training.data.sample import Sample
+
+Stage: TypeAlias = Literal["copy", "main", "decay"]
+Family: TypeAlias = Callable[[random.Random, bool], Sample]
+
+FAMILIES: dict[str, Family] = {
+    "copy": assistant.copying,
+    "shipped": assistant.shipped,
+    "renamed": assistant.renamed,
+    "chain": assistant.chained,
+    "idle": assistant.idle,
+}
+# Parts of the documents of a stage, by family. Documents differ in length; shares of tokens are in README.md.
+STAGES: dict[Stage, dict[str, float]] = {
+    "copy": {"copy": 50, "shipped": 14, "renamed": 12, "chain": 8, "idle": 4},
+    "main": {"copy": 8, "shipped": 16, "renamed": 10, "chain": 14, "idle": 6},
+    "decay": {"copy": 4, "shipped": 18, "renamed": 8, "chain": 18, "idle": 6},
+}
+
+
+def letter_pieces(tokenizer: Tokenizer) -> list[str]:
+    """Base tokens that are two to five lower-case letters: what ``piece_word`` builds words from."""
+    pieces = []
+    for number in range(tokenizer.base_size):
+        text = tokenizer.token_bytes(number).decode("utf-8", "replace").strip()
+        if text.isascii() and text.isalpha() and text.islower() and 2 <= len(text) <= 5:
+            pieces.append(text)
+    return pieces
+
+
+class Mix:
+    """An endless iterator of training documents.
+
+    Args:
+        seed: of everything; workers of one run take different ones.
+        tokenizer: the product's tokenizer of the model that is trained.
+        stage: which proportions.
+        held: draw held-out frames and values instead (for evaluation only).
+    """
+
+    def __init__(self, seed: int, tokenizer: Tokenizer, stage: Stage = "main", *, held: bool = False) -> None:
+        words.use_pieces(letter_pieces(tokenizer))
+        self.rng = random.Random(f"{seed}-{stage}-{held}")
+        self.encoder = Encoder(tokenizer)
+        self.held = held
+        self.stage = stage
+
+    @property
+    def stage(self) -> Stage:
+        return self._stage
+
+    @stage.setter
+    def stage(self, stage: Stage) -> None:
+        """May be changed at any time: later documents follow the new proportions."""
+        self._stage = stage
+        self._names = list(STAGES[stage])
+        self._weights = list(STAGES[stage].values())
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Document:
+        family = self.rng.choices(self._names, self._weights)[0]
+        return self.document(family)
+
+    def sample(self, family: str) -> Sample:
+        """One conversation of a family, not encoded."""
+        return FAMILIES[family](self.rng, self.held)
+
+    def document(self, family: str) -> Document:
+        """One document of a family."""
+        return self.encoder.encode(self.sample(family), family)
+
+
+def heldout_documents(
+    family: str, count: int, seed: int, tokenizer: Tokenizer, longest: int = 2048
+) -> list[Document]:
+    """Documents of held-out frames and values, for loss and teacher-forced accuracy by family.
+
+    ``weights == ASSISTANT`` marks what the model writes; each maximal run of it is one turn.
+    """
+    mix = Mix(seed, tokenizer, held=True)
+    made: list[Document] = []
+    while len(made) < count:
+        document = mix.document(family)
+        if len(document) <= longest:
+            made.append(document)
+    return made
+
+
+def stream(seed: int, tokenizer: Tokenizer, stage: Stage = "main") -> Iterator[Document]:
+    """``Mix`` as a plain generator."""
+    yield from Mix(seed, tokenizer, stage)

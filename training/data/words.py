@@ -1,0 +1,254 @@
+"""Open-vocabulary values: words, names, codes, phrases, numbers and dates to be copied, looked up or computed with.
+
+Every generator takes the side of the split (``held``) and gives only values of that side, so that no
+held-out value ever occurs in a training document as a value.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import date, timedelta
+from functools import cache
+
+from training.data.split import value_held
+
+ONSETS = ["b", "br", "bl", "c", "ch", "cl", "cr", "d", "dr", "f", "fl", "fr", "g", "gl", "gr", "h", "j", "k", "kl", "kr", "l", "m", "n", "p", "ph", "pl", "pr", "qu", "r", "s", "sc", "sh", "sk", "sl", "sm", "sn", "sp", "st", "str", "t", "th", "tr", "v", "w", "wh", "y", "z", "zh"]
+VOWELS = ["a", "e", "i", "o", "u", "a", "e", "i", "o", "ai", "au", "ea", "ee", "ei", "ia", "ie", "io", "oa", "oo", "ou", "ue", "y"]
+CODAS = ["b", "ck", "d", "f", "g", "k", "l", "ll", "m", "n", "nd", "ng", "nk", "nt", "p", "r", "rd", "rk", "rn", "rt", "s", "sh", "sk", "ss", "st", "t", "th", "x", "z"] + [""] * 34
+
+FIRST = ["Ada", "Aisha", "Alan", "Alice", "Amir", "Ana", "Andre", "Anna", "Anton", "Ben", "Bianca", "Boris", "Bruno", "Carla", "Carlos", "Chen", "Chloe", "Clara", "Claire", "Dana", "Daniel", "David", "Deepa", "Diego", "Dora", "Elena", "Elias", "Ella", "Emma", "Eric", "Erik", "Eva", "Farah", "Felix", "Fiona", "Frank", "Freya", "George", "Grace", "Greta", "Hana", "Hannah", "Hassan", "Helen", "Henry", "Hugo", "Ian", "Ida", "Igor", "Ines", "Ingrid", "Irene", "Isaac", "Ivan", "Jack", "Jamal", "James", "Jane", "Jin", "Joan", "John", "Jonas", "Jorge", "Julia", "Kai", "Karen", "Karl", "Kate", "Kenji", "Kim", "Laila", "Lara", "Lars", "Laura", "Lea", "Leo", "Liam", "Lina", "Linda", "Lucas", "Lucy", "Luis", "Maja", "Marco", "Maria", "Mark", "Marta", "Martin", "Mary", "Mateo", "Max", "Maya", "Mei", "Mia", "Mila", "Mira", "Mohamed", "Monica", "Nadia", "Nina", "Noah", "Nora", "Olga", "Oliver", "Omar", "Oscar", "Otto", "Paul", "Pavel", "Pedro", "Peter", "Petra", "Priya", "Rachel", "Rahul", "Ravi", "Rita", "Robert", "Rosa", "Ruth", "Sam", "Sana", "Sara", "Sofia", "Sonia", "Stefan", "Sven", "Tara", "Theo", "Thomas", "Tim", "Tina", "Tom", "Uma", "Vera", "Victor", "Wanda", "Wei", "Will", "Yara", "Yuki", "Yusuf", "Zara", "Zoe"]
+LAST = ["Adams", "Ali", "Andersen", "Baker", "Bauer", "Becker", "Bell", "Berg", "Brown", "Carter", "Chan", "Chen", "Clark", "Cohen", "Costa", "Cruz", "Diaz", "Dubois", "Evans", "Fischer", "Foster", "Garcia", "Gomez", "Gray", "Green", "Gupta", "Haas", "Hall", "Hansen", "Harris", "Hill", "Hughes", "Ito", "Ivanov", "Jackson", "Jansen", "Jones", "Kaya", "Kelly", "Khan", "Kim", "King", "Klein", "Kumar", "Lang", "Larsen", "Lee", "Lewis", "Lopez", "Marino", "Martin", "Meyer", "Miller", "Moore", "Morris", "Muller", "Murphy", "Nakamura", "Nguyen", "Novak", "Okafor", "Olsen", "Ortiz", "Park", "Patel", "Perez", "Peters", "Popov", "Price", "Reed", "Reyes", "Rossi", "Russo", "Santos", "Sato", "Schmidt", "Scott", "Silva", "Singh", "Smith", "Stone", "Suzuki", "Tanaka", "Taylor", "Torres", "Turner", "Vega", "Walker", "Wang", "Weber", "White", "Wilson", "Wong", "Wright", "Young", "Yilmaz", "Zhang"]
+CITIES = ["Accra", "Amsterdam", "Athens", "Austin", "Baghdad", "Bangkok", "Barcelona", "Basel", "Beijing", "Belfast", "Berlin", "Bergen", "Bogota", "Boston", "Bristol", "Brussels", "Budapest", "Cairo", "Calgary", "Chicago", "Cologne", "Cork", "Dakar", "Dallas", "Delhi", "Denver", "Dubai", "Dublin", "Edinburgh", "Florence", "Geneva", "Genoa", "Ghent", "Glasgow", "Hamburg", "Hanoi", "Havana", "Helsinki", "Houston", "Istanbul", "Jakarta", "Karachi", "Kyoto", "Lagos", "Leeds", "Leipzig", "Lima", "Lisbon", "London", "Lyon", "Madrid", "Manila", "Marseille", "Melbourne", "Miami", "Milan", "Montreal", "Moscow", "Mumbai", "Munich", "Nairobi", "Naples", "Nice", "Osaka", "Oslo", "Ottawa", "Oxford", "Paris", "Perth", "Porto", "Prague", "Quito", "Riga", "Rome", "Rotterdam", "Santiago", "Seattle", "Seoul", "Seville", "Sofia", "Stockholm", "Sydney", "Tallinn", "Tokyo", "Toronto", "Turin", "Utrecht", "Valencia", "Vienna", "Vilnius", "Warsaw", "York", "Zagreb", "Zurich"]
+MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+NUMBER_WORDS = dict(
+    zip(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"],
+        [*range(1, 21), 30, 40, 50, 60, 70, 80, 90],
+        strict=True,
+    )
+)
+SPOKEN = {number: word for word, number in NUMBER_WORDS.items()}
+
+_lemmas: list[str] | None = None
+_pieces: list[str] | None = None
+
+
+@cache
+def glosses() -> list[tuple[str, str]]:
+    """``(lemma, first definition)`` of the packaged dictionary, lower-case one-word lemmas first come."""
+    from training.data.shipped import dictionary_entries
+
+    return dictionary_entries()
+
+
+def lemmas() -> list[str]:
+    """English words (letters only, 3 to 12 of them) of the packaged dictionary."""
+    global _lemmas
+    if _lemmas is None:
+        _lemmas = [
+            word for word, _ in glosses() if word.isalpha() and word.isascii() and 3 <= len(word) <= 12
+        ]
+    return _lemmas
+
+
+def use_pieces(pieces: list[str]) -> None:
+    """Sets the tokenizer's letter-only pieces from which ``piece_word`` builds words."""
+    global _pieces
+    _pieces = pieces
+
+
+def of(held: bool, rng: random.Random, make: object, *args: object) -> str:
+    """Calls ``make(rng, *args)`` until its value lies on the side ``held``."""
+    for _ in range(400):
+        value: str = make(rng, *args)  # type: ignore[operator]
+        if value_held(value) == held:
+            return value
+    raise ValueError(f"No value on this side of the split in 400 draws of {make!r}.")
+
+
+def pick(rng: random.Random, values: list[str] | tuple[str, ...], held: bool) -> str:
+    """One of ``values`` on the side ``held``; the list must hold both sides."""
+    for _ in range(400):
+        value = values[int(rng.random() * len(values))]
+        if value_held(value) == held:
+            return value
+    raise ValueError("The list holds no value on this side of the split.")
+
+
+def _pseudo(rng: random.Random) -> str:
+    count = 1 + (rng.random() < 0.7) + (rng.random() < 0.15)
+    return "".join(
+        ONSETS[int(rng.random() * len(ONSETS))]
+        + VOWELS[int(rng.random() * len(VOWELS))]
+        + CODAS[int(rng.random() * len(CODAS))]
+        for _ in range(count)
+    )
+
+
+def _piece_word(rng: random.Random) -> str:
+    if not _pieces:
+        return _pseudo(rng)
+    word = ""
+    while len(word) < 3:
+        word = "".join(_pieces[int(rng.random() * len(_pieces))] for _ in range(1 + (rng.random() < 0.7)))
+    return word.lower()
+
+
+def _raw_word(rng: random.Random) -> str:
+    roll = rng.random()
+    if roll < 0.4:
+        return _pseudo(rng)
+    if roll < 0.6:
+        return _piece_word(rng)
+    words = lemmas()
+    return words[int(rng.random() * len(words))]
+
+
+def word(rng: random.Random, held: bool = False) -> str:
+    """A lower-case word: pseudo-word, random pieces of the tokenizer, or English."""
+    return of(held, rng, _raw_word)
+
+
+def pseudo(rng: random.Random, held: bool = False) -> str:
+    """A lower-case word that means nothing."""
+    return of(held, rng, _pseudo)
+
+
+def english(rng: random.Random, held: bool = False) -> str:
+    """A lower-case English word of the packaged dictionary."""
+    return pick(rng, lemmas(), held)
+
+
+def first_name(rng: random.Random, held: bool = False) -> str:
+    return pick(rng, FIRST, held) if rng.random() < 0.5 else of(held, rng, _pseudo).capitalize()
+
+
+def last_name(rng: random.Random, held: bool = False) -> str:
+    return pick(rng, LAST, held) if rng.random() < 0.5 else of(held, rng, _pseudo).capitalize()
+
+
+def full_name(rng: random.Random, held: bool = False) -> str:
+    return f"{first_name(rng, held)} {last_name(rng, held)}"
+
+
+def city(rng: random.Random, held: bool = False) -> str:
+    return pick(rng, CITIES, held) if rng.random() < 0.5 else of(held, rng, _pseudo).capitalize()
+
+
+def _code(rng: random.Random) -> str:
+    letters = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+    pattern = rng.choice(
+        ("A-9999", "AA99", "A9A9A9", "AAA-999", "9999", "999-999", "AA-99-A", "99999", "#9999", "AAA/99")
+    )
+    text = "".join(
+        rng.choice(letters) if c == "A" else rng.choice("0123456789") if c == "9" else c for c in pattern
+    )
+    return text.lower() if rng.random() < 0.2 else text
+
+
+def code(rng: random.Random, held: bool = False) -> str:
+    """An order number, ticket, key or the like."""
+    return of(held, rng, _code)
+
+
+def phrase(rng: random.Random, held: bool = False, most: int = 4) -> str:
+    """One to ``most`` words; the first one decides the side of the split."""
+    count = 1 + int(rng.random() * most)
+    return " ".join(word(rng, held) for _ in range(count))
+
+
+def title(rng: random.Random, held: bool = False) -> str:
+    """A short title as a person would give it to a note, a file or an event."""
+    roll = rng.random()
+    text = (
+        phrase(rng, held, 3)
+        if roll < 0.55
+        else f"{first_name(rng, held)} {word(rng, held)}"
+        if roll < 0.7
+        else (f"{word(rng, held)} {rng.choice(TITLE_NOUNS)}")
+    )
+    if roll > 0.92:
+        text = code(rng, held)
+    return text[:1].upper() + text[1:] if rng.random() < 0.3 else text
+
+
+TITLE_NOUNS = ["list", "plan", "ideas", "notes", "budget", "recipe", "meeting", "trip", "code", "password", "schedule", "project", "address", "party", "report", "order", "house", "garden", "team", "diary", "goals", "contacts", "menu"]
+
+
+def integer(rng: random.Random, held: bool = False, low: int = 0, high: int = 0) -> int:
+    """A whole number of a random size, or between ``low`` and ``high``; short ones are on both sides."""
+    for _ in range(400):
+        if high:
+            number = rng.randint(low, high)
+        else:
+            size = rng.choice((1, 1, 2, 2, 2, 3, 3, 4, 5, 6))
+            number = rng.randint(10 ** (size - 1), 10**size - 1)
+        if number < 100 or value_held(str(number)) == held:
+            return number
+    return number
+
+
+def decimal(rng: random.Random, held: bool = False) -> float:
+    """A number with one to three decimals."""
+    for _ in range(400):
+        places = rng.choice((1, 1, 2, 2, 3))
+        number = round(rng.uniform(0, 10 ** rng.choice((1, 2, 3))), places)
+        if value_held(repr(number)) == held:
+            return number
+    return number
+
+
+def number(rng: random.Random, held: bool = False, negative: float = 0.06) -> int | float:
+    """A whole number or a decimal; sometimes negative."""
+    value: int | float = integer(rng, held) if rng.random() < 0.65 else decimal(rng, held)
+    return -value if rng.random() < negative else value
+
+
+def spell(rng: random.Random, value: int | float) -> str:
+    """How a person may write ``value``: digits, with a thousands comma, or (small ones) as a word."""
+    if isinstance(value, int):
+        if value in SPOKEN and rng.random() < 0.25:
+            return SPOKEN[value]
+        if value >= 1000 and rng.random() < 0.35:
+            return f"{value:,}"
+        return str(value)
+    return f"{value:,}" if value >= 1000 and rng.random() < 0.3 else repr(value)
+
+
+def day(rng: random.Random, held: bool = False) -> date:
+    """A day between 1900 and 2099, mostly near the present."""
+    for _ in range(400):
+        if rng.random() < 0.75:
+            value = date(2015, 1, 1) + timedelta(days=int(rng.random() * 6500))
+        else:
+            value = date(1900, 1, 1) + timedelta(days=int(rng.random() * 73000))
+        if value_held(value.isoformat()) == held:
+            return value
+    return value
+
+
+def spell_day(rng: random.Random, value: date) -> str:
+    """How a person may write a date: mostly ISO, else with the month's name."""
+    roll = rng.random()
+    if roll < 0.55:
+        return value.isoformat()
+    month = MONTHS[value.month - 1]
+    if roll < 0.7:
+        return f"{value.day} {month} {value.year}"
+    if roll < 0.85:
+        return f"{month} {value.day}, {value.year}"
+    if roll < 0.92:
+        return f"{month} {ordinal(value.day)}, {value.year}"
+    return f"{ordinal(value.day)} of {month} {value.year}"
+
+
+def ordinal(number: int) -> str:
+    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def clock(rng: random.Random, held: bool = False) -> str:
+    """A time of day, ``HH:MM``."""
+    minute = rng.choice((0, 15, 30, 45, rng.randrange(60), rng.randrange(60)))
+    return f"{rng.randrange(24):02d}:{minute:02d}"
