@@ -29,6 +29,7 @@ from kimi_sdk.protocol.turn import (
     ThinkSkipped,
     TurnEvent,
 )
+from kimi_sdk.vision.preprocess import plan, token_count
 
 Case: TypeAlias = Mapping[str, Any]
 Outcome: TypeAlias = tuple[str, object, object]
@@ -200,13 +201,17 @@ def _summed(turn: ParsedTurn) -> object:
 
 
 def _image(case: Case) -> Iterator[Outcome]:
-    from kimi_sdk.vision.preprocess import token_count
-
-    yield (
-        f"{case['width']}x{case['height']}",
-        token_count((case["width"], case["height"])),
-        case["num_tokens"],
-    )
+    size = case["width"], case["height"]
+    sizes = plan(size)
+    for key, got in (
+        ("num_tokens", token_count(size)),
+        ("new_w", sizes.resized[0]),
+        ("new_h", sizes.resized[1]),
+        ("padded_w", sizes.padded[0]),
+        ("padded_h", sizes.padded[1]),
+    ):
+        if key in case:
+            yield f"{size[0]}x{size[1]} {key}", got, case[key]
 
 
 def main(arguments: Sequence[str]) -> int:

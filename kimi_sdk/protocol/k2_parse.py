@@ -203,7 +203,7 @@ class K2TurnParser:
             if self._call is not None:
                 self._call.text(text)
         elif self.state != "done" and text.strip():
-            self._diagnostics.note(f"Dropped text in {self.state}: {text[:40]!r}.")
+            self._diagnostics.note(f"Dropped text in {self.state}.")
 
     def _content(self, text: str) -> None:
         if not self._content_begun:

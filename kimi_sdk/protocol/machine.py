@@ -253,7 +253,7 @@ class TurnMachine:
             if self._call is not None:
                 self._call.json_text(text)
         elif text.strip():
-            self.diagnostics.note(f"Dropped text in {state}: {text[:40]!r}.")
+            self.diagnostics.note(f"Dropped text in {state}.")
 
     def _literal(self, spelled: str) -> None:
         if self.state in ("idle", "after_think") and self._leading:

@@ -166,7 +166,7 @@ class EventQueue:
 
 
 class Diagnostics:
-    """What was unusual, the first few of it."""
+    """What was unusual: the first few of it, each once."""
 
     MOST = 50
 
@@ -174,7 +174,7 @@ class Diagnostics:
         self.notes: list[str] = []
 
     def note(self, text: str) -> None:
-        if len(self.notes) < self.MOST:
+        if len(self.notes) < self.MOST and text not in self.notes:
             self.notes.append(text)
 
 
