@@ -78,6 +78,7 @@ class Sequence:
         self.finish: FinishReason | None = None
         self._forced = forced
         self._forced_tokens = 0
+        self._fresh: list[SampledToken] = []
         self._meter = meter
 
     @property
@@ -110,39 +111,43 @@ class Sequence:
         """What the sampler has to know for the next token."""
         return Draw(self.request.sampling, self.seed, self.written, self.request.mask)
 
-    def begin(self) -> list[SampledToken]:
-        """The tokens that the mask forces before any is sampled; they join the prompt's last chunk.
+    def begin(self) -> None:
+        """Take the tokens that the mask forces before any is sampled; they join the prompt's last chunk.
 
         Raises whatever the mask raises.
         """
-        with self._meter.mask:
-            if self.request.mask is not None and self.request.mask.finished:
-                self.finish = "stop"
-        return self._follow_mask([])
+        mask = self.request.mask
+        if mask is not None:
+            with self._meter.mask:
+                if mask.finished:
+                    self.finish = "stop"
+            self._follow(mask)
 
-    def advance(self, token: SampledToken) -> list[SampledToken]:
-        """Take the sampled token and the forced ones after it, and give them all back.
+    def advance(self, token: SampledToken) -> None:
+        """Take the sampled token and the forced ones after it.
 
-        Raises whatever the mask raises.
+        Raises whatever the mask raises; what was taken by then stays.
         """
         self._take(token)
-        return self._follow_mask([token])
+        if self.request.mask is not None:
+            self._follow(self.request.mask)
 
-    def _follow_mask(self, taken: list[SampledToken]) -> list[SampledToken]:
-        """Add to ``taken`` the run of tokens that must come now."""
-        mask = self.request.mask
-        while self._forced and mask is not None and self.finish is None:
+    def hand_over(self) -> list[SampledToken]:
+        """The tokens taken since the last time."""
+        fresh, self._fresh = self._fresh, []
+        return fresh
+
+    def _follow(self, mask: TokenMask) -> None:
+        """Take the run of tokens that must come now."""
+        while self._forced and self.finish is None:
             with self._meter.mask:
                 run = mask.forced()
             if not run:
                 break
             for token in run:
-                taken.append(SampledToken.only(token, self.request.sampling))
-                self._take(taken[-1])
+                self._take(SampledToken.only(token, self.request.sampling))
                 if self.finish is not None:
                     break
-        self._meter.output_tokens += len(taken)
-        return taken
 
     def _take(self, token: SampledToken) -> None:
         """Append one token, and see whether it is the last."""
@@ -153,6 +158,8 @@ class Sequence:
                 mask.accept(token.id)
                 complete = mask.finished
         self.tokens.append(token.id)
+        self._fresh.append(token)
+        self._meter.output_tokens += 1
         if token.forced:
             self._forced_tokens += 1
             self._meter.forced_tokens += 1

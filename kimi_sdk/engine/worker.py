@@ -127,23 +127,20 @@ class Worker:
             drawn = self._compute(chunks, ready)
         except Exception as error:
             for chunk in chunks:
-                self._fail(chunk.sequence, error, "The forward of a step failed")
+                self._end(chunk.sequence, None, _failure(error, "The forward of a step failed"))
             return
         for sequence, token in zip(ready, drawn, strict=True):
-            self._deliver(sequence, token)
+            self._advance(sequence, token)
 
     def _begin(self, sequence: Sequence) -> None:
         """Make a sequence ready for its first chunk: features of its images, tokens its mask forces."""
+        failure = None
         try:
             self._runner.look(sequence)
-            tokens = sequence.begin()
+            sequence.begin()
         except Exception as error:
-            self._fail(sequence, error, "The request failed before its first token")
-            return
-        if tokens:
-            sequence.stream.push(tokens, sequence.usage)
-        if sequence.finish is not None:
-            self._end(sequence, sequence.finish)
+            failure = _failure(error, "The request failed before its first token")
+        self._deliver(sequence, failure)
 
     def _compute(self, chunks: list[Chunk], ready: list[Sequence]) -> list[Drawn]:
         """Run the step, and choose a token for every sequence in ``ready``."""
@@ -152,25 +149,26 @@ class Worker:
             chunk.sequence.cached += chunk.count
         return self._sampler.choose(logits, [sequence.draw for sequence in ready]) if ready else []
 
-    def _deliver(self, sequence: Sequence, drawn: Drawn) -> None:
-        """Give a sequence its token, and the reader what came of it."""
+    def _advance(self, sequence: Sequence, drawn: Drawn) -> None:
+        """Give a sequence its token, and what the token brings with it."""
+        failure = None
         try:
             if isinstance(drawn, Exception):
                 raise drawn
-            tokens = sequence.advance(drawn)
+            sequence.advance(drawn)
         except Exception as error:
-            self._fail(sequence, error, f"Output token {sequence.written} failed")
-            return
-        sequence.stream.push(tokens, sequence.usage)
-        if sequence.finish is not None:
-            self._end(sequence, sequence.finish)
+            failure = _failure(error, f"The request failed after {sequence.written} tokens")
+        self._deliver(sequence, failure)
 
-    def _fail(self, sequence: Sequence, error: Exception, what: str) -> None:
-        """End one sequence with an ``EngineError``; what is none already becomes its cause."""
-        if not isinstance(error, EngineError):
-            cause, error = error, EngineError(f"{what}: {type(error).__name__}: {error}")
-            error.__cause__ = cause
-        self._end(sequence, None, error)
+    def _deliver(self, sequence: Sequence, failure: EngineError | None) -> None:
+        """Hand the reader what is new, and the end if it has come."""
+        tokens = sequence.hand_over()
+        if tokens:
+            sequence.stream.push(tokens, sequence.usage)
+        if failure is not None:
+            self._end(sequence, None, failure)
+        elif sequence.finish is not None:
+            self._end(sequence, sequence.finish)
 
     def _end(self, sequence: Sequence, reason: FinishReason | None, error: Exception | None = None) -> None:
         """Free what a sequence holds, then tell its reader: who sees the end finds everything free."""
@@ -178,6 +176,15 @@ class Worker:
         with self._lock:
             self.active -= 1
         sequence.stream.end(reason, error)
+
+
+def _failure(error: Exception, what: str) -> EngineError:
+    """The error that a reader gets; what is no ``EngineError`` becomes the cause of one."""
+    if isinstance(error, EngineError):
+        return error
+    failure = EngineError(f"{what}: {type(error).__name__}: {error}")
+    failure.__cause__ = error
+    return failure
 
 
 _workers: weakref.WeakSet[Worker] = weakref.WeakSet()

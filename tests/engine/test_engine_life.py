@@ -259,7 +259,7 @@ async def test_a_broken_mask_fails_its_own_request_only(where: str) -> None:
     with pytest.raises(EngineError, match="toy") as caught:
         await read()
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
-    assert len(got) == (1 if where == "forced" else 2)
+    assert len(got) == 2
     assert sum([len(tokens) async for tokens in good]) == 8
     assert_idle(on)
     on.close()

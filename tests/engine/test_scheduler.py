@@ -33,6 +33,7 @@ def step(scheduler: Scheduler, budget: int) -> list[Sequence]:
         assert len(chunk.sequence.pages) * PAGE >= chunk.sequence.cached
         if last:
             chunk.sequence.advance(SampledToken(1, 0.0))
+            assert len(chunk.sequence.hand_over()) == 1
         if chunk.sequence.finish:
             done.append(chunk.sequence)
     for one in done:
