@@ -46,10 +46,16 @@ def number(value: Fraction) -> str:
     if rounded == 0:
         return "0"
     if places > 16:
-        return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"
+        return significant(value)
     whole, part = divmod(abs(rounded), 10**places)
     digits = f"{whole}.{part:0{places}d}".rstrip("0").rstrip(".")
     return f"-{digits}" if rounded < 0 else digits
+
+
+def significant(value: Fraction) -> str:
+    """Six significant digits, with an exponent where that is shorter."""
+    rounded = Decimal(f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}")
+    return f"{rounded.normalize():g}"
 
 
 def rounding(value: Fraction) -> int:

@@ -31,6 +31,7 @@ class RunContext(Generic[DepsT]):
         call: the call itself.
         attempt: 1 for the first try of this tool, one more after each call that it refused.
         report: receives the texts of ``progress``; ``None`` drops them.
+        refused: after the call, whether its arguments were refused or the tool asked for another try.
     """
 
     deps: DepsT
@@ -40,6 +41,7 @@ class RunContext(Generic[DepsT]):
     call: ToolCall
     attempt: int = 1
     report: Callable[[str], Awaitable[None]] | None = field(default=None, repr=False)
+    refused: bool = field(default=False, init=False, repr=False)
     _cancelled: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
 
     async def progress(self, text: str) -> None:

@@ -95,6 +95,7 @@ class Folder:
         """
         try:
             place = (self.root / path).resolve()
+            place.exists()  # raises where the system cannot even look, as for a name that is too long
         except (OSError, ValueError, RuntimeError):
             raise Retry(f"{path!r} is not a usable path.") from None
         if place != self.root and self.root not in place.parents:

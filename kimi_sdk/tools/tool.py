@@ -132,7 +132,7 @@ class Tool(Generic[P, R]):
     @property
     def is_async(self) -> bool:
         """Whether the function runs on the event loop; others run in a worker thread."""
-        return inspect.iscoroutinefunction(inspect.unwrap(self.function))
+        return inspect.iscoroutinefunction(self.function)
 
     def needs_approval(self, call: ToolCall) -> bool:
         """Whether a person must agree to this call first."""

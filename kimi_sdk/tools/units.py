@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated
 
 from pydantic import Field
 
 from kimi_sdk.errors import Retry
-from kimi_sdk.tools.arithmetic import rounding
+from kimi_sdk.tools.arithmetic import rounding, significant
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +212,7 @@ def _digits(value: Fraction) -> str:
     if value == 0 or (value.denominator == 1 and abs(value) < 10**15):
         return str(value.numerator)
     if not 1 <= abs(value) < 10**15:
-        return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"
+        return significant(value)
     whole, part = divmod(abs(rounding(value * 10**4)), 10**4)
     text = f"{whole}.{part:04d}".rstrip("0").rstrip(".")
     return f"-{text}" if value < 0 else text

@@ -67,7 +67,7 @@ class VisionConfig:
         if self.qkv_hidden_size % (4 * self.vt_num_attention_heads):
             raise ConfigError(
                 f"vision_config.qkv_hidden_size ({self.qkv_hidden_size}) must be "
-                f"{self.vt_num_attention_heads} heads of a multiple of 4: a 2-D rotation turns two pairs at a time."
+                f"{self.vt_num_attention_heads} heads of a multiple of 4: a 2-D rotation turns pairs."
             )
         if self.vt_hidden_size % 2 or self.mm_hidden_size != self.vt_hidden_size:
             raise ConfigError(

@@ -75,7 +75,7 @@ class PositionTable(nn.Module):
         nn.init.normal_(self.weight, std=0.02)
 
     def forward(self, where: Layout) -> Tensor:
-        """``[..., patches, width]``: the grid resized bilinearly to each item's, and time if it has frames."""
+        """``[..., patches, width]``: the table resized bilinearly to the grid, and time if it has frames."""
         table = self.weight.flatten(0, 1)
         accurate = torch.promote_types(table.dtype, torch.float32)
         shares = where.shares.to(accurate)
