@@ -54,7 +54,7 @@ def pair_decays(q: Tensor, k: Tensor, total: Tensor, *, bounded: bool) -> tuple[
     Args:
         q: [..., C, K] with C a multiple of 16.
         k: [..., C, K].
-        total: [..., C, K], running sum of the log-decay inside the chunk, own token included.
+        total: [..., C, K] fp64, running sum of the log-decay inside the chunk, own token included.
         bounded: whether one token's log-decay is at least -5.
 
     Returns:
@@ -66,23 +66,28 @@ def pair_decays(q: Tensor, k: Tensor, total: Tensor, *, bounded: bool) -> tuple[
     for start in range(0, length, BLOCK):
         stop = start + BLOCK
         anchor = total[..., start : start + 1, :]
-        left = rows[..., start:stop, :] * torch.exp(total[..., start:stop, :] - anchor)
+        left = rows[..., start:stop, :] * _decayed(total[..., start:stop, :], anchor)
         if bounded:
-            right = k[..., :stop, :] * torch.exp(anchor - total[..., :stop, :])
+            right = k[..., :stop, :] * _decayed(anchor, total[..., :stop, :])
             out[..., start:stop, :stop] = left @ right.transpose(-1, -2)
             continue
         if start:
-            right = k[..., :start, :] * torch.exp(anchor - total[..., :start, :])
+            right = k[..., :start, :] * _decayed(anchor, total[..., :start, :])
             out[..., start:stop, :start] = left @ right.transpose(-1, -2)
         out[..., start:stop, start:stop] = _diagonal(rows, k, total, start)
     return out.tril_()[0], out[1]
+
+
+def _decayed(later: Tensor, earlier: Tensor) -> Tensor:
+    """fp32 ``exp(later - earlier)`` of fp64 running sums: close sums of hundreds must not lose their difference."""
+    return torch.exp((later - earlier).float())
 
 
 def _diagonal(rows: Tensor, k: Tensor, total: Tensor, start: int) -> Tensor:
     """One 16x16 block pair by pair: safe for any decay."""
     inside = slice(start, start + BLOCK)
     here = total[..., inside, :]
-    gap = (here.unsqueeze(-2) - here.unsqueeze(-3)).clamp(max=0)
+    gap = (here.unsqueeze(-2) - here.unsqueeze(-3)).clamp(max=0).float()
     keys = k[..., inside, :].unsqueeze(-3) * torch.exp(gap)
     return torch.matmul(keys, rows[..., inside, :].unsqueeze(-1)).squeeze(-1)
 
@@ -119,17 +124,17 @@ def chunk_delta_rule(
     Returns:
         o [M, H, C, V] and the states after each sequence's last chunk (a new tensor).
     """
-    total = decay.cumsum(dim=-2)
+    total = decay.double().cumsum(dim=-2)
     qk, kk = pair_decays(q, k, total, bounded=bounded)
-    grown = torch.exp(total)
+    grown = torch.exp(total.float())
     weight = beta.unsqueeze(-1)
     sides = torch.cat((v, k * grown), dim=-1) * weight
     solved = torch.linalg.solve_triangular((kk * weight).tril(-1), sides, upper=False, unitriangular=True)
     values, keys = solved.split((v.shape[-1], k.shape[-1]), dim=-1)
     queries = q * grown
     leaving = total[..., -1:, :]
-    ending = k * torch.exp(leaving - total)
-    kept = torch.exp(leaving)
+    ending = k * _decayed(leaving, total)
+    kept = torch.exp(leaving.float())
     outputs, finished, start = [], [], 0
     for active in steps:
         here = slice(start, start + active)

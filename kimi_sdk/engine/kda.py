@@ -156,8 +156,8 @@ class KDA(nn.Module):
         return torch.cat((self.q_conv1d.weight, self.k_conv1d.weight, self.v_conv1d.weight)).float()
 
     def heads_of(self, mixed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """[N, 3*H*D] after the convolution -> q (unit length, scaled), k (unit length), v; each [N, H, D]."""
-        q, k, v = mixed.view(-1, 3, self.heads, self.head_dim).unbind(1)
+        """[N, 3*H*D] after the convolution -> q (unit, scaled), k (unit), v; each [N, H, D] fp32."""
+        q, k, v = mixed.float().view(-1, 3, self.heads, self.head_dim).unbind(1)
         return l2_norm(q) * self.head_dim**-0.5, l2_norm(k), v
 
     def finish(self, o: Tensor, z: Tensor) -> Tensor:

@@ -38,7 +38,7 @@ class PagePool:
         self._rows = torch.zeros(
             len(layers), count, PAGE, config.text.attention.row, device=device, dtype=dtype
         )
-        self.rows: dict[int, Tensor] = dict(zip(layers, self._rows, strict=True))
+        self.rows: dict[int, Tensor] = {layer: self._rows[row] for row, layer in enumerate(layers)}
         self._free = list(range(count))
         self._used: set[int] = set()
 

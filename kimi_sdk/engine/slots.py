@@ -35,8 +35,8 @@ class SlotPool:
         self._conv = torch.zeros(
             len(layers), count, linear.conv_size - 1, 3 * linear.width, device=device, dtype=dtype
         )
-        self.recurrent: dict[int, Tensor] = dict(zip(layers, self._recurrent, strict=True))
-        self.conv: dict[int, Tensor] = dict(zip(layers, self._conv, strict=True))
+        self.recurrent: dict[int, Tensor] = {layer: self._recurrent[row] for row, layer in enumerate(layers)}
+        self.conv: dict[int, Tensor] = {layer: self._conv[row] for row, layer in enumerate(layers)}
         self._free = list(range(count))
         self._used: set[int] = set()
 

@@ -55,7 +55,7 @@ def raw_irregular() -> dict[str, Any]:
         tie_word_embeddings=True,
         linear_attn_config={
             "num_heads": 3,
-            "head_dim": 16,
+            "head_dim": 32,
             "kda_layers": [1, 3, 4, 5],
             "full_attn_layers": [2, 6, 7],
         },
