@@ -31,11 +31,19 @@ Content: TypeAlias = tuple[str | Picture, ...]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A past call; ``arguments`` is a string when the client's text was not JSON."""
+    """A past call.
+
+    Attributes:
+        id: as the client gave it.
+        name: of the tool.
+        arguments: a string when the client's text was not JSON.
+        source: the client's text, if it gave text.
+    """
 
     id: str
     name: str
     arguments: Mapping[str, Any] | str
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +242,13 @@ def _calls(value: object, where: str) -> tuple[Call, ...]:
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(call, Mapping) or not isinstance(function, Mapping):
             raise ConfigError(f"{here} must be a dict with a 'function' dict.")
+        given = function.get("arguments")
         calls.append(
             Call(
                 _text(call.get("id"), f"{here}.id"),
                 _call_name(function.get("name"), here),
-                _arguments(function.get("arguments"), here),
+                _arguments(given, here),
+                source=given if isinstance(given, str) else "",
             )
         )
     return tuple(calls)

@@ -22,7 +22,7 @@ from kimi_sdk.protocol.turn import (
     TurnFold,
 )
 
-K2Start: TypeAlias = Literal["think", "content"]
+K2Start: TypeAlias = Literal["think", "content", "response"]
 K2State: TypeAlias = Literal["think", "content", "section", "id", "arguments", "after", "done"]
 _Marker: TypeAlias = Literal[
     "think", "end_think", "section", "end_section", "call", "arguments", "end_call", "end"
@@ -56,7 +56,7 @@ class K2TurnParser:
         """Starts a turn.
 
         Args:
-            start: whether the prompt ended inside ``<think>``.
+            start: ``"think"`` if the prompt ended inside ``<think>``, else ``"content"`` or ``"response"``.
             tokenizer: of family ``"k2"``, needed for ``push_token``.
             tools: names of the declared tools, to read damaged ids; ``None`` when they are not known.
             tools_declared: without tools calls are swallowed.
@@ -64,11 +64,11 @@ class K2TurnParser:
         Raises:
             ConfigError: an unknown ``start``, or a tokenizer of another family.
         """
-        if start not in ("think", "content"):
-            raise ConfigError(f"start must be 'think' or 'content', not {start!r}.")
+        if start not in ("think", "content", "response"):
+            raise ConfigError(f"start must be 'think', 'content' or 'response', not {start!r}.")
         if tokenizer is not None and tokenizer.family != "k2":
             raise ConfigError("K2's parser needs a tokenizer loaded with family='k2'.")
-        self.state: K2State = start
+        self.state: K2State = "think" if start == "think" else "content"
         self.complete = False
         self._tools = None if tools is None else frozenset(tools)
         self._tools_declared = tools_declared

@@ -75,7 +75,7 @@ def render(
         ConfigError: what is wrong and where.
     """
     entries = normalise(messages, images)
-    names = _tool_names(tools, entries)
+    names = declared_names(tools, entries)
     writer = SegmentWriter()
     if tools:
         _internal(writer, "tool-declare", _DECLARE.format(compact(list(tools))))
@@ -308,7 +308,8 @@ def _with_tool_name(entry: Entry, calls: tuple[Call, ...], number: int) -> Entry
     return replace(entry, tool=calls[position].name)
 
 
-def _tool_names(tools: Sequence[Mapping[str, Any]], entries: list[Entry]) -> set[str]:
+def declared_names(tools: Sequence[Mapping[str, Any]], entries: list[Entry]) -> set[str]:
+    """Names of all declared tools, each declared once and well named; ``ConfigError`` if not."""
     if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Sequence):
         raise ConfigError(f"tools must be a list of declarations, not {type(tools).__name__}.")
     names: set[str] = set()
