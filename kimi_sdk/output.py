@@ -7,12 +7,13 @@ Knows types, JSON Schema and their validation; leaves the enforcement while toke
 from __future__ import annotations
 
 import enum
+import inspect
 import json
 import re
 import sys
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, cast, overload
 
 import typing_extensions
@@ -68,14 +69,11 @@ class Regex(Constraint[str]):
     def __init__(self, pattern: str) -> None:
         if not isinstance(pattern, str) or not pattern:
             raise SchemaError(f"Regex needs a pattern, not {pattern!r}.", keyword="pattern")
-        try:
-            self._compiled = re.compile(pattern)
-        except re.error as error:
-            raise SchemaError(f"Regex {pattern!r} is malformed: {error}.", keyword="pattern") from None
         self.pattern = pattern
+        self._matches = _full_matcher(pattern)
 
     def validate(self, text: str) -> str:
-        if not self._compiled.fullmatch(text):
+        if not self._matches(text):
             raise InvalidOutput(f"{shorten(text)} does not match the pattern {self.pattern!r}.")
         return text
 
@@ -249,7 +247,22 @@ def constraint_for(output_type: Any) -> Constraint[Any] | None:
         return JsonSchema(output_type)
     if type(output_type).__module__.startswith("outlines."):
         return _from_outlines(output_type)
+    if inspect.isroutine(output_type):
+        raise SchemaError(f"{output_type!r} is a function; an output type must be a type or a constraint.")
     return PythonType(output_type)
+
+
+def _full_matcher(pattern: str) -> Callable[[str], object]:
+    try:
+        return re.compile(pattern).fullmatch
+    except re.error as error:
+        from llguidance import regex_to_lark
+
+        lark = f"start: /{regex_to_lark(pattern, '')}/"
+        try:  # Rust's dialect knows more classes than Python's
+            return byte_matcher({"grammars": [{"lark_grammar": lark}]}, "pattern")
+        except SchemaError:
+            raise SchemaError(f"Regex {pattern!r} is malformed: {error}.", keyword="pattern") from None
 
 
 def _spelling(option: Any) -> str:
@@ -327,13 +340,13 @@ def _portable(output_type: Any) -> Any:
 
 def _lark(ebnf: str, root: str) -> str:
     """The grammar as Lark with a rule ``start``, free of references out of it."""
-    from llguidance.gbnf_to_lark import GbnfToLarkError, any_to_lark
+    from llguidance.gbnf_to_lark import any_to_lark
 
     if re.search(r"^\s*[\w-]+\s*::=", ebnf, re.MULTILINE):
         gbnf = ebnf if root == "root" else f"root ::= {root}\n{ebnf}"
         try:
             ebnf, root = str(any_to_lark(gbnf)).removeprefix("%llguidance {}"), "start"
-        except (GbnfToLarkError, ValueError, IndexError) as error:
+        except Exception as error:  # the converter raises nothing narrower
             raise SchemaError(f"The GBNF grammar is malformed: {error}.") from None
     bare = _LARK_TEXT.sub(" ", ebnf)
     for found, name in (

@@ -28,6 +28,9 @@ _SCHEMAS = (
     "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema",
 )  # fmt: skip
 
+# Inside a class: what Python warns about, because other dialects give it a meaning.
+_FOREIGN = re.compile(r"\[\^?\]?[^\]]*(?:\[|--|&&|~~|\|\|)")
+
 
 class InvalidOutput(ValueError):  # noqa: N818 - the public name
     """A text that is not what its constraint asks for; the message is one sentence with the reason."""
@@ -50,9 +53,10 @@ def admit(schema: Mapping[str, Any] | bool, *, what: str = "The schema") -> Sche
         raise SchemaError(f"{what} must be an object or a boolean, not {type(schema).__name__}.")
     try:
         text = json.dumps(schema, ensure_ascii=False, allow_nan=False, default=_plain_mapping)
+        size = len(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise SchemaError(f"{what} is not JSON: {error}.") from None
-    if len(text.encode("utf-8", "surrogatepass")) > SCHEMA_BYTES:
+    if size > SCHEMA_BYTES:
         raise SchemaError(f"{what} is larger than {SCHEMA_BYTES // 1024} KB.")
     copy: Schema = json.loads(text)
     if _depth(copy) > SCHEMA_DEPTH:
@@ -233,8 +237,10 @@ def _check_pattern(validator: Any, wanted: str, value: Any, schema: Any) -> Iter
     if not validator.is_type(value, "string"):
         return
     try:
-        found = re.search(wanted, value) is not None
-    except re.error:  # legal in ECMA 262 or in pydantic's dialect, unknown to Python's
+        found = None if _FOREIGN.search(wanted) else re.search(wanted, value) is not None
+    except re.error:
+        found = None
+    if found is None:  # legal in ECMA 262 or in pydantic's dialect, not in Python's
         matches = byte_matcher({"grammars": [{"json_schema": {"pattern": wanted}}]}, "pattern")
         found = matches(json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f"))
     if not found:
