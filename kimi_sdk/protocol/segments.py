@@ -86,7 +86,8 @@ class Prompt:
 
     Attributes:
         segments: the pieces in order, none of them empty.
-        boundaries: ends of the head and of each conversation message, as segment positions.
+        boundaries: ends of the head (none if it is empty) and of each conversation message, as segment
+            positions. Messages that only this turn sees (tool choice, response format) have none.
         start: the channel that the prompt leaves open, ``"idle"`` for none.
     """
 

@@ -262,6 +262,8 @@ class Tokenizer:
             special: whether spellings of special tokens become their ids. Never set it for text that comes
                 from outside.
         """
+        if special and text in self.specials:
+            return [self.specials[text]]
         ids: list[int] = []
         for piece in cuts(text):
             if special:

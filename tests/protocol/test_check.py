@@ -10,7 +10,8 @@ import pytest
 from kimi_sdk.protocol import Tokenizer, render
 from kimi_sdk.protocol.check import main
 
-TURN = "r<|close|>think<|sep|><|open|>response<|sep|>x<|close|>response<|sep|><|close|>message<|sep|><|end_of_msg|>"
+ANSWER = "<|open|>response<|sep|>x<|close|>response<|sep|>"
+TURN = f"r<|close|>think<|sep|>{ANSWER}<|close|>message<|sep|><|end_of_msg|>"
 K2_TURN = "x<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|><|im_end|>"
 
 
