@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import time
 import urllib.error
-import urllib.parse
 import urllib.request
 
 from kimi_sdk.errors import ImageError
@@ -31,8 +30,8 @@ def download(url: str, timeout: float, max_bytes: int) -> bytes:
     _check(url)
     deadline = time.monotonic() + timeout
     opener = urllib.request.build_opener(_SameSchemes)
-    request = urllib.request.Request(url, headers={"User-Agent": AGENT, "Accept": "image/*"})
     try:
+        request = urllib.request.Request(url, headers={"User-Agent": AGENT, "Accept": "image/*"})
         with opener.open(request, timeout=timeout) as answer:
             return _read(answer, url, deadline, timeout, max_bytes)
     except urllib.error.HTTPError as error:
@@ -46,7 +45,7 @@ def download(url: str, timeout: float, max_bytes: int) -> bytes:
 
 
 def _check(url: str) -> None:
-    if urllib.parse.urlsplit(url).scheme.lower() not in ("http", "https"):
+    if url.partition(":")[0].lower() not in ("http", "https"):
         raise ImageError(f"{url[:80]!r} cannot be fetched: only http, https and data URLs can.")
 
 

@@ -239,13 +239,10 @@ def _normal(picture: Picture, frame: int, source: str) -> Picture:
 def _seek(picture: Picture, frame: int, source: str) -> None:
     if picture.tell() == frame:  # not n_frames: it would read a whole animation
         return
-    try:
-        if frame < 0:
-            raise EOFError
-        picture.seek(frame)
-    except EOFError:
-        frames = getattr(picture, "n_frames", 1)
-        raise ImageError(f"{source} has no frame {frame}; it has {frames}, counted from 0.") from None
+    frames = getattr(picture, "n_frames", 1)
+    if not 0 <= frame < frames:
+        raise ImageError(f"{source} has no frame {frame}; it has {frames}, counted from 0.")
+    picture.seek(frame)
 
 
 def _eight_bit(picture: Picture) -> Picture:
