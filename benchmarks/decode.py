@@ -22,7 +22,6 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import anyio
-from kimi_sdk.protocol.grammar import TurnGrammar
 
 import kimi_sdk
 from kimi_sdk.engine.checkpoint import load
@@ -30,6 +29,7 @@ from kimi_sdk.engine.config import K3Config
 from kimi_sdk.engine.engine import Engine, Request
 from kimi_sdk.engine.k3 import K3
 from kimi_sdk.engine.sampler import SamplingParams, TokenMask
+from kimi_sdk.protocol.grammar import TurnGrammar
 from kimi_sdk.protocol.tokenizer import Tokenizer
 from kimi_sdk.tools.builtin import builtin_tools
 
@@ -120,7 +120,7 @@ def measure(source: str, *, tokens: int, prompt: int, repeats: int) -> Result:
     model, tokenizer, weights = open_model(source)
     make_mask = masks(tokenizer) if tokenizer else None
     engine = Engine(model, slots=8, vocab=tokenizer.vocab_size if tokenizer else None, threads=1)
-    result = Result(model=source, weights=weights, threads=1)
+    result = Result(model=Path(source).name, weights=weights, threads=1)
 
     def median(run: Callable[[], float]) -> float:
         run()
