@@ -41,6 +41,8 @@ def download(url: str, timeout: float, max_bytes: int) -> bytes:
         if isinstance(error, ImageError):
             raise
         reason = getattr(error, "reason", None) or error
+        if isinstance(reason, TimeoutError):
+            raise ImageError(f"{url} did not answer within {timeout:g} s.") from None
         raise ImageError(f"{url} cannot be fetched: {reason}.") from None
 
 
