@@ -122,19 +122,24 @@ def measure(source: str, *, tokens: int, prompt: int, repeats: int) -> Result:
     engine = Engine(model, slots=8, vocab=tokenizer.vocab_size if tokenizer else None, threads=1)
     result = Result(model=Path(source).name, weights=weights, threads=1)
 
-    def median(run: Callable[[], float]) -> float:
-        run()
-        return statistics.median(run() for _ in range(repeats))
+    def median(run: Callable[..., float], *arguments: Any) -> float:
+        run(*arguments)
+        return statistics.median(run(*arguments) for _ in range(repeats))
+
+    def rate(batch: int, mask: MakeMask) -> float:
+        return anyio.run(decode, engine, batch, tokens, mask)
 
     try:
         for batch in (1, 8):
-            result.decode[batch] = median(lambda b=batch: anyio.run(decode, engine, b, tokens, lambda: None))
-        result.prefill = prompt / median(lambda: first_token(engine, prompt))
+            result.decode[batch] = median(rate, batch, lambda: None)
+        result.prefill = prompt / median(first_token, engine, prompt)
         for length in (32, 256):
-            result.first_token_ms[length] = 1000 * median(lambda n=length: first_token(engine, n))
-        for batch in (1, 8) if make_mask else ():
+            result.first_token_ms[length] = 1000 * median(first_token, engine, length)
+        if make_mask is None:
+            return result
+        for batch in (1, 8):
             before = engine.stats()
-            result.masked[batch] = median(lambda b=batch: anyio.run(decode, engine, b, tokens, make_mask))
+            result.masked[batch] = median(rate, batch, make_mask)
             after = engine.stats()
             spent = after.mask_seconds - before.mask_seconds
             result.mask_share[batch] = spent / (after.busy_seconds - before.busy_seconds)
