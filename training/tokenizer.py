@@ -39,7 +39,7 @@ def texts_of(sample: Sample) -> Iterator[str]:
 
 def _texts(message: Message) -> Iterator[str]:
     for part in message.parts:
-        if isinstance(part, (Text, Reasoning)) or isinstance(part, ToolResult):
+        if isinstance(part, (Text, Reasoning, ToolResult)):
             yield part.text
         elif isinstance(part, ToolCall):
             yield part.name
@@ -57,9 +57,33 @@ def corpus(conversations: int, seed: int = 0) -> Iterator[str]:
         yield from texts_of(FAMILIES[family](rng, False))
     yield from [EFFORT.format(effort) for effort in ("low", "high", "max")] * 20
     yield from [FORMAT] * 50
-    for tag in ["message", "role", "system", "user", "assistant", "tool", "tool-declare", "thinking-effort", "tool-choice", "response-format"]:
+    for tag in [
+        "message",
+        "role",
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "tool-declare",
+        "thinking-effort",
+        "tool-choice",
+        "response-format",
+    ]:
         yield from [tag, f" {tag}"] * 200
-    for tag in ["think", "response", "tools", "call", "argument", "key", "type", "string", "number", "boolean", "index", "image"]:
+    for tag in [
+        "think",
+        "response",
+        "tools",
+        "call",
+        "argument",
+        "key",
+        "type",
+        "string",
+        "number",
+        "boolean",
+        "index",
+        "image",
+    ]:
         yield from [tag, f" {tag}", '="', '"'] * 200
     for word, definition in dictionary_entries():
         yield f"{word}: {definition}"

@@ -12,6 +12,9 @@ from collections.abc import Mapping, Sequence
 
 from training.data.split import frame_held
 
+BREAK = "⏎"
+"""Stands for a line break inside a template line."""
+
 
 class Slot(str):
     """The name of a slot; distinct from literal text by its type."""
@@ -25,7 +28,7 @@ Node = "str | Slot | tuple[Node, ...] | list[Node]"
 
 def compile_line(line: str) -> tuple[object, ...]:
     """The line as a tree: tuples are sequences, lists are alternations."""
-    tree, end = _sequence(line, 0, top=True)
+    tree, end = _sequence(line.replace(BREAK, "\n"), 0, top=True)
     if end != len(line):
         raise ValueError(f"Unbalanced bracket at {end} in template {line!r}.")
     return tree

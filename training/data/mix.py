@@ -14,28 +14,80 @@ from collections.abc import Callable, Iterator
 from typing import Literal, Self, TypeAlias
 
 from kimi_sdk.protocol.tokenizer import Tokenizer
-from training.data import assistant, words
+from training.data import assistant, extraction, invented, labels, looking, typed_tools, words
 from training.data.document import Batch as Batch
 from training.data.document import Document as Document
 from training.data.document import pack as pack
 from training.data.encode import Encoder
+from training.data.pictures import patchify
 from training.data.sample import Sample
 
 Stage: TypeAlias = Literal["copy", "main", "decay"]
 Family: TypeAlias = Callable[[random.Random, bool], Sample]
 
+
+def _parts(**parts: float) -> dict[str, float]:
+    return parts
+
+
 FAMILIES: dict[str, Family] = {
     "copy": assistant.copying,
     "shipped": assistant.shipped,
     "renamed": assistant.renamed,
+    "invented": invented.invented,
     "chain": assistant.chained,
     "idle": assistant.idle,
+    "extract": extraction.extract,
+    "pairs": extraction.pairs,
+    "label": labels.label,
+    "typed_tools": typed_tools.typed_tools,
+    "look": looking.looking,
+    "look_typed": looking.typed,
 }
-# Parts of the documents of a stage, by family. Documents differ in length; shares of tokens are in README.md.
+# Parts of the documents of a stage, by family. Documents differ in length: see README.md for the tokens.
 STAGES: dict[Stage, dict[str, float]] = {
-    "copy": {"copy": 50, "shipped": 14, "renamed": 12, "chain": 8, "idle": 4},
-    "main": {"copy": 8, "shipped": 16, "renamed": 10, "chain": 14, "idle": 6},
-    "decay": {"copy": 4, "shipped": 18, "renamed": 8, "chain": 18, "idle": 6},
+    "copy": _parts(
+        copy=42,
+        shipped=8,
+        renamed=8,
+        invented=8,
+        chain=4,
+        idle=4,
+        extract=8,
+        pairs=12,
+        label=4,
+        typed_tools=1,
+        look=8,
+        look_typed=2,
+    ),
+    "main": _parts(
+        copy=6,
+        shipped=14,
+        renamed=7,
+        invented=12,
+        chain=12,
+        idle=6,
+        extract=20,
+        pairs=6,
+        label=7,
+        typed_tools=5,
+        look=16,
+        look_typed=6,
+    ),
+    "decay": _parts(
+        copy=3,
+        shipped=15,
+        renamed=5,
+        invented=12,
+        chain=16,
+        idle=6,
+        extract=22,
+        pairs=4,
+        label=7,
+        typed_tools=6,
+        look=17,
+        look_typed=7,
+    ),
 }
 
 
@@ -62,7 +114,7 @@ class Mix:
     def __init__(self, seed: int, tokenizer: Tokenizer, stage: Stage = "main", *, held: bool = False) -> None:
         words.use_pieces(letter_pieces(tokenizer))
         self.rng = random.Random(f"{seed}-{stage}-{held}")
-        self.encoder = Encoder(tokenizer)
+        self.encoder = Encoder(tokenizer, patchify)
         self.held = held
         self.stage = stage
 

@@ -18,8 +18,7 @@ REPEAT = Pool(
     [please |][repeat|say|copy] {q}
     [can|could] you [repeat|say|copy] {q}?
     [write|type] {q} [again|once more|for me]
-    {x}
-    -- [repeat that|say that again|copy it]
+    {x} ⏎-- [repeat that|say that again|copy it]
     [quote|give me back] [the text|what I write][:| -] {x}
     what did I just say? I said {q}
     {q} [is what I said. Say it.|- repeat it please|, once more]
@@ -204,7 +203,7 @@ def nth(world: World) -> None:
     roll = rng.random()
     at = rng.randrange(len(items))
     if roll < 0.4:
-        place = rng.choice(("first", "second", "third", "fourth", "fifth", "last")[: len(items)] + ("last",))
+        place = rng.choice((*("first", "second", "third", "fourth", "fifth")[: len(items)], "last"))
         at = (
             len(items) - 1
             if place == "last"
