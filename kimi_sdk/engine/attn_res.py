@@ -33,6 +33,24 @@ def mix(prefix: Tensor, bank: Sequence[Tensor], query: Tensor, eps: float) -> Te
     return torch.bmm(weights.unsqueeze(1), sources).squeeze(1).to(prefix.dtype)
 
 
+class ScaledMix:
+    """``mix`` in fp32 with its constants ready, in as few passes as the weights allow."""
+
+    def __init__(self, query: Tensor, eps: float) -> None:
+        width = query.shape[0]
+        self.query = query.detach() * width**0.5
+        self.root = torch.tensor(width * eps, device=query.device).sqrt()
+
+    def __call__(self, prefix: Tensor, bank: Sequence[Tensor]) -> Tensor:
+        """[N, d] and snapshots -> [N, d]."""
+        if not bank:
+            return prefix
+        sources = torch.stack([*bank, prefix], dim=1)
+        lengths = torch.hypot(torch.linalg.vector_norm(sources, dim=-1), self.root)
+        weights = torch.softmax(torch.matmul(sources, self.query) / lengths, dim=-1)
+        return torch.bmm(weights.unsqueeze(1), sources).squeeze(1)
+
+
 def starts_block(layer: int, block: int) -> bool:
     """Whether the layer (counted from 0) snapshots the prefix and begins a new sum."""
     return layer % block == 0

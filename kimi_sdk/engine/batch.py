@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from kimi_sdk.engine.delta_rule import BLOCK, CHUNK
+from kimi_sdk.engine.mla import hiding
 from kimi_sdk.engine.pages import PAGE, PagePool
 from kimi_sdk.engine.slots import SlotPool
 
@@ -39,8 +40,8 @@ class SinglePlan:
     """[S, P] pages, padded with the sequence's own first page."""
     page_run: slice | None
     """The pages as a slice when there is one sequence and they lie in a row."""
-    visible: Tensor | None
-    """bool [S, 1, P * 64], None if every row of every page is visible."""
+    mask: Tensor | None
+    """[S, 1, P * 64] to add to scores, None if every row of every page is visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ class Stretch:
     length: int
     context: int
     pages: Tensor
-    visible: Tensor
-    """bool [length, total]."""
+    mask: Tensor
+    """[length, total] to add to scores."""
 
     @property
     def total(self) -> int:
@@ -162,7 +163,7 @@ class Batch:
             run=_run(slots),
             table=self._index(tables),
             page_run=_run(tables[0]) if len(members) == 1 else None,
-            visible=None if full else (reach < self._index(totals).unsqueeze(-1)).unsqueeze(1),
+            mask=None if full else hiding(reach < self._index(totals).unsqueeze(-1)).unsqueeze(1),
         )
 
     @cached_property
@@ -176,7 +177,7 @@ class Batch:
             ends = torch.arange(context, context + length, device=self.device).unsqueeze(-1)
             visible = torch.arange(context + length, device=self.device) <= ends
             used = self._index(self.pages[index][: PagePool.pages_for(context + length)])
-            found.append(Stretch(self.starts[index], length, context, used, visible))
+            found.append(Stretch(self.starts[index], length, context, used, hiding(visible)))
         return found
 
     def _index(self, values: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:

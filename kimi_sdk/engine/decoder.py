@@ -7,13 +7,14 @@ training share one definition.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from kimi_sdk.engine.activation import Gated
-from kimi_sdk.engine.attn_res import mix, starts_block
+from kimi_sdk.engine.attn_res import ScaledMix, mix, starts_block
 from kimi_sdk.engine.config import TextConfig
 from kimi_sdk.engine.kda import KDA
 from kimi_sdk.engine.linear import Linear
@@ -29,6 +30,16 @@ FeedForward = Callable[[int, MLP | LatentMoE, Tensor], Tensor]
 """(layer counted from 0, its module, normed hidden [N, d]) -> [N, d]."""
 
 
+class Fusable(Protocol):
+    """What lays its weights out for inference and back."""
+
+    def fuse(self) -> None:
+        """Readies the constants; called once the weights are final."""
+
+    def unfuse(self) -> None:
+        """Takes that back, so that the weights may move or be trained."""
+
+
 def plain_feed_forward(layer: int, module: MLP | LatentMoE, hidden: Tensor) -> Tensor:
     """The module's own forward."""
     return module.forward(hidden)
@@ -39,16 +50,25 @@ class Site:
 
     def __init__(self, norm: RMSNorm, proj: Linear) -> None:
         self.norm, self.proj = norm, proj
-        self.stored: Tensor | None = None
+        self.scaled: ScaledMix | None = None
+
+    def fuse(self) -> None:
+        """Readies the constants for inference."""
+        if self.norm.weight.dtype == torch.float32:
+            self.scaled = ScaledMix(self.query(), self.norm.eps)
+
+    def unfuse(self) -> None:
+        """Goes back to the weights themselves."""
+        self.scaled = None
 
     def query(self) -> Tensor:
         """[d] fp32."""
-        if self.stored is not None:
-            return self.stored
         return self.norm.weight.float() * self.proj.weight.float().squeeze(0)
 
     def __call__(self, prefix: Tensor, bank: Bank) -> Tensor:
         """[N, d] and snapshots -> [N, d]."""
+        if self.scaled is not None:
+            return self.scaled(prefix, bank)
         return mix(prefix, bank, self.query(), self.norm.eps)
 
 
@@ -77,6 +97,11 @@ class DecoderLayer(nn.Module):
                 Site(self.self_attention_res_norm, self.self_attention_res_proj),
                 Site(self.mlp_res_norm, self.mlp_res_proj),
             )
+
+    def fusable(self) -> tuple[Fusable, ...]:
+        """Everything in this layer that has a faster form for inference."""
+        norms = (self.input_layernorm, self.post_attention_layernorm)
+        return (self.self_attn, self.feed_forward, *norms, *self.sites)
 
     @property
     def feed_forward(self) -> MLP | LatentMoE:
@@ -155,6 +180,7 @@ class Decoder(nn.Module):
         """The last mix and norm, [N, d] -> [N, d]."""
         return self.norm.forward(self.site(prefix, bank) if self.site else prefix)
 
-    def mix_sites(self) -> list[Site]:
-        """Every place where the stream is mixed."""
-        return [site for layer in self.order for site in layer.sites] + ([self.site] if self.site else [])
+    def fusable(self) -> list[Fusable]:
+        """Everything in the decoder that has a faster form for inference."""
+        last: list[Fusable] = [self.norm] + ([self.site] if self.site else [])
+        return [part for layer in self.order for part in layer.fusable()] + last

@@ -17,9 +17,8 @@ from kimi_sdk.engine.config import K3Config
 from kimi_sdk.engine.decoder import Decoder
 from kimi_sdk.engine.initial import init_weights
 from kimi_sdk.engine.kda import KDA
-from kimi_sdk.engine.linear import Linear, Merged
+from kimi_sdk.engine.linear import Linear
 from kimi_sdk.engine.mla import MLA
-from kimi_sdk.engine.moe import MLP
 from kimi_sdk.engine.over_pages import attend_pages
 from kimi_sdk.engine.over_slots import attend_slots
 from kimi_sdk.engine.pages import PagePool
@@ -121,30 +120,18 @@ class K3(nn.Module):
         head = self.language_model.lm_head or self.decoder.embed_tokens
         return functional.linear(hidden, head.weight).float()
 
-    def products(self) -> list[Merged]:
-        """Every merged product of the decoder."""
-        found: list[Merged] = []
-        for module in self.decoder.modules():
-            if isinstance(module, KDA | MLA | MLP):
-                found.extend(module.merged())
-        return found
-
     def fuse(self) -> K3:
         """Lays the final weights out for fast inference; saving still sees every tensor."""
-        for product in self.products():
-            product.fuse()
-        for site in self.decoder.mix_sites():
-            site.stored = site.query().detach().clone()
+        for part in self.decoder.fusable():
+            part.fuse()
         head = self.language_model.lm_head or self.decoder.embed_tokens
         self._head = head.weight.detach().t().contiguous()
         return self.requires_grad_(False)
 
     def unfuse(self) -> K3:
         """Takes ``fuse`` back, so that weights may move or be trained."""
-        for product in self.products():
-            product.unfuse()
-        for site in self.decoder.mix_sites():
-            site.stored = None
+        for part in self.decoder.fusable():
+            part.unfuse()
         self._head = None
         return self.requires_grad_(True)
 

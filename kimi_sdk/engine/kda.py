@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from kimi_sdk.engine.config import TextConfig
 from kimi_sdk.engine.linear import Linear, Merged
-from kimi_sdk.engine.norm import l2_norm, unit_rms
+from kimi_sdk.engine.norm import ScaledNorm, l2_norm, unit_rms
 
 
 class Projected(NamedTuple):
@@ -29,20 +29,21 @@ class Projected(NamedTuple):
     """[N, H, D], output gate before its sigmoid."""
 
 
-def short_conv(padded: Tensor, weight: Tensor) -> Tensor:
+def short_conv(padded: Tensor, taps: Tensor) -> Tensor:
     """Causal depthwise convolution and SiLU, in fp32.
 
     Args:
         padded: [..., T + W - 1, channels]: W - 1 earlier inputs (zeros before a sequence), then T new ones.
-        weight: [channels, 1, W]; the last column multiplies the present token.
+        taps: [W, channels] fp32; the last row multiplies the present token.
 
     Returns:
         [..., T, channels] fp32.
     """
-    width = weight.shape[-1]
+    width = taps.shape[0]
     length = padded.shape[-2] - width + 1
-    taps = weight.float().squeeze(1).t()
     wide = padded.float()
+    if length == 1:
+        return functional.silu((wide * taps).sum(dim=-2, keepdim=True))
     total = wide[..., :length, :] * taps[0]
     for tap in range(1, width):
         total = torch.addcmul(total, wide[..., tap : tap + length, :], taps[tap])
@@ -68,6 +69,22 @@ def log_decay(u: Tensor, rate: Tensor, dt_bias: Tensor, lower_bound: float | Non
 def gated_norm(o: Tensor, weight: Tensor, z: Tensor, eps: float) -> Tensor:
     """``rms(o) * weight * sigmoid(z)`` per head in fp32: norm first, gate second; [N, H, D] -> [N, H, D]."""
     return unit_rms(o.float(), eps) * weight.float() * torch.sigmoid(z.float())
+
+
+class Ready:
+    """What a KDA layer computes from its weights once they are final."""
+
+    def __init__(self, layer: KDA) -> None:
+        device = layer.A_log.device
+        shape = (layer.heads, layer.head_dim)
+        rate = layer.rate().detach().unsqueeze(-1)
+        self.taps = layer.taps().detach().contiguous()
+        self.rate = rate.expand(shape).contiguous()
+        self.shift = layer.dt_bias.detach().view(shape) * rate
+        self.bound = torch.tensor(layer.lower_bound or 0.0, device=device)
+        self.stretch = torch.tensor([layer.head_dim**0.5, 1.0], device=device).view(2, 1, 1)
+        self.root = torch.tensor(1e-6, device=device).sqrt()
+        self.norm = ScaledNorm(layer.o_norm.weight, layer.eps)
 
 
 class Conv(nn.Module):
@@ -121,10 +138,19 @@ class KDA(nn.Module):
         self.decay_entry = Merged((self.f_b_proj,))
         self.exit = Merged((self.o_proj,))
         self.width = width
+        self.ready: Ready | None = None
 
-    def merged(self) -> tuple[Merged, ...]:
-        """The products that ``K3.fuse`` may store merged."""
-        return (self.entry, self.decay_entry, self.exit)
+    def fuse(self) -> None:
+        """Lays the weights out for inference."""
+        for product in (self.entry, self.decay_entry, self.exit):
+            product.fuse()
+        self.ready = Ready(self)
+
+    def unfuse(self) -> None:
+        """Takes ``fuse`` back."""
+        for product in (self.entry, self.decay_entry, self.exit):
+            product.unfuse()
+        self.ready = None
 
     def project(self, hidden: Tensor) -> Projected:
         """[N, d] -> everything that the core and ``finish`` read."""
@@ -148,6 +174,9 @@ class KDA(nn.Module):
 
     def decay(self, u: Tensor) -> Tensor:
         """[..., H, D] -> log-decay [..., H, D] fp32; see ``log_decay``."""
+        if self.ready is not None and self.lower_bound is not None:
+            shifted = torch.addcmul(self.ready.shift, u.float(), self.ready.rate)
+            return torch.sigmoid(shifted).mul_(self.ready.bound)
         bias = self.dt_bias.float().view(self.heads, self.head_dim)
         return log_decay(u, self.rate(), bias, self.lower_bound)
 
@@ -155,11 +184,25 @@ class KDA(nn.Module):
         """The three convolutions as one, [3*H*D, 1, W] fp32."""
         return torch.cat((self.q_conv1d.weight, self.k_conv1d.weight, self.v_conv1d.weight)).float()
 
+    def taps(self) -> Tensor:
+        """The three convolutions as one, [W, 3*H*D] fp32."""
+        return self.conv_weight().squeeze(1).t() if self.ready is None else self.ready.taps
+
     def heads_of(self, mixed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """[N, 3*H*D] after the convolution -> q (unit, scaled), k (unit), v; each [N, H, D] fp32."""
-        q, k, v = mixed.float().view(-1, 3, self.heads, self.head_dim).unbind(1)
+        parts = mixed.float().view(-1, 3, self.heads, self.head_dim)
+        if self.ready is not None:
+            both = parts[:, :2]
+            lengths = torch.hypot(torch.linalg.vector_norm(both, dim=-1, keepdim=True), self.ready.root)
+            q, k = (both / lengths.mul_(self.ready.stretch)).unbind(1)
+            return q, k, parts[:, 2]
+        q, k, v = parts.unbind(1)
         return l2_norm(q) * self.head_dim**-0.5, l2_norm(k), v
 
     def finish(self, o: Tensor, z: Tensor) -> Tensor:
         """o and z [N, H, D] -> [N, d] in z's dtype."""
-        return self.exit.joined(gated_norm(o, self.o_norm.weight, z, self.eps).to(z.dtype).flatten(-2))
+        if self.ready is not None:
+            gated = self.ready.norm(o.float()).mul_(torch.sigmoid(z.float()))
+        else:
+            gated = gated_norm(o, self.o_norm.weight, z, self.eps)
+        return self.exit.joined(gated.to(z.dtype).flatten(-2))

@@ -54,6 +54,8 @@ class Merged:
 
     def fuse(self) -> None:
         """Moves the weights into one matrix; they no longer take gradients."""
+        if not self.parts:
+            return
         joined = torch.cat([part.weight.detach() for part in self.parts])
         self.stored = joined.t().contiguous()
         start = 0

@@ -27,22 +27,27 @@ class Projected(NamedTuple):
     """[N, H * v] output gate before its sigmoid, None without a gate."""
 
 
-def attend(q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None, scale: float) -> Tensor:
+def hiding(visible: Tensor) -> Tensor:
+    """Bool "may attend" -> fp32 to add to scores: 0 or -inf."""
+    return torch.zeros(visible.shape, device=visible.device).masked_fill_(~visible, float("-inf"))
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scale: Tensor | float) -> Tensor:
     """Softmax attention in fp32 over batched heads.
 
     Args:
         q: [B, M, D].
         k: [B, T, D].
         v: [B, T, E].
-        visible: bool, broadcastable to [B, M, T]; None sees everything.
+        mask: added to the scores, broadcastable to [B, M, T]; None sees everything.
         scale: factor of the scores.
 
     Returns:
         [B, M, E] fp32.
     """
-    scores = torch.bmm(q.float(), k.float().transpose(1, 2)) * scale
-    if visible is not None:
-        scores = scores.masked_fill(~visible, float("-inf"))
+    scores = torch.bmm(q.float() * scale, k.float().transpose(1, 2))
+    if mask is not None:
+        scores = scores + mask
     return torch.bmm(torch.softmax(scores, dim=-1), v.float())
 
 
@@ -76,10 +81,32 @@ class MLA(nn.Module):
         self.gated = shape.output_gate
         self.entry = Merged(parts)
         self.exit = Merged((self.o_proj,))
+        self.ready: tuple[Tensor, Tensor] | None = None
+        self.factor: Tensor | float = self.scale
 
-    def merged(self) -> tuple[Merged, ...]:
-        """The products that ``K3.fuse`` may store merged."""
+    def fuse(self) -> None:
+        """Lays the weights out for inference."""
+        for product in self._products():
+            product.fuse()
+        for norm in self._norms():
+            norm.fuse()
+        w_k, w_v = self.kv_heads()
+        self.ready = (w_k.detach().contiguous(), w_v.detach().transpose(1, 2).contiguous())
+        self.factor = torch.tensor(self.scale, device=w_k.device)
+
+    def unfuse(self) -> None:
+        """Takes ``fuse`` back."""
+        for product in self._products():
+            product.unfuse()
+        for norm in self._norms():
+            norm.unfuse()
+        self.ready, self.factor = None, self.scale
+
+    def _products(self) -> tuple[Merged, ...]:
         return (self.entry, self.q_entry, self.exit) if self.low_rank_q else (self.entry, self.exit)
+
+    def _norms(self) -> tuple[RMSNorm, ...]:
+        return (self.q_a_layernorm, self.kv_a_layernorm) if self.low_rank_q else (self.kv_a_layernorm,)
 
     def project(self, hidden: Tensor) -> Projected:
         """[N, d] -> queries, cache rows and gate."""
@@ -100,43 +127,45 @@ class MLA(nn.Module):
         k, v = torch.split_with_sizes(both, (self.nope, self.v_dim), dim=-1)
         return torch.cat((k, shared.unsqueeze(-2).expand(*k.shape[:-1], -1)), dim=-1), v
 
-    def plain(self, q: Tensor, rows: Tensor, visible: Tensor | None) -> Tensor:
+    def plain(self, q: Tensor, rows: Tensor, mask: Tensor | None) -> Tensor:
         """Attention over expanded keys and values of one sequence.
 
         Args:
             q: [n, H, nope + rope].
             rows: [T, kv_lora + rope].
-            visible: bool [n, T]; None sees everything.
+            mask: [n, T] from ``hiding``; None sees everything.
 
         Returns:
             [n, H, v] in q's dtype.
         """
         k, v = self.expand(rows)
-        out = attend(q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), visible, self.scale)
+        out = attend(q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), mask, self.factor)
         return out.transpose(0, 1).to(q.dtype)
 
-    def absorbed(self, q: Tensor, rows: Tensor, visible: Tensor | None) -> Tensor:
+    def absorbed(self, q: Tensor, rows: Tensor, mask: Tensor | None) -> Tensor:
         """The same attention without expanding a key: queries enter the latent space and values leave it.
 
         Args:
             q: [S, n, H, nope + rope], n queries of each of S sequences.
             rows: [S, T, kv_lora + rope].
-            visible: bool [S, n or 1, T]; None sees everything.
+            mask: [S, n or 1, T] from ``hiding``; None sees everything.
 
         Returns:
             [S, n, H, v] in q's dtype.
         """
         count, n = q.shape[:2]
-        w_k, w_v = self.kv_heads()
-        inward = torch.matmul(q[..., : self.nope].flatten(0, 1).transpose(0, 1).to(w_k.dtype), w_k).transpose(
-            0, 1
-        )
-        queries = torch.cat((inward.reshape(count, n, self.heads, self.latent), q[..., self.nope :]), dim=-1)
-        if visible is not None:
-            visible = visible.unsqueeze(2).expand(-1, n, self.heads, -1).flatten(1, 2)
-        read = attend(queries.flatten(1, 2), rows, rows[..., : self.latent], visible, self.scale)
-        per_head = read.view(count * n, self.heads, self.latent).transpose(0, 1).to(w_v.dtype)
-        out = torch.matmul(per_head, w_v.transpose(1, 2)).transpose(0, 1)
+        w_k, w_v = self.kv_heads() if self.ready is None else self.ready
+        if self.ready is None:
+            w_v = w_v.transpose(1, 2)
+        by_head = q.reshape(count * n, self.heads, -1).transpose(0, 1)
+        inward = torch.bmm(by_head[..., : self.nope].to(w_k.dtype), w_k)
+        queries = torch.cat((inward, by_head[..., self.nope :]), dim=-1).transpose(0, 1)
+        queries = queries.reshape(count, n * self.heads, -1)
+        if mask is not None and n > 1:
+            mask = mask.unsqueeze(2).expand(-1, n, self.heads, -1).flatten(1, 2)
+        read = attend(queries, rows, rows[..., : self.latent], mask, self.factor)
+        outward = read.view(count * n, self.heads, self.latent).transpose(0, 1).to(w_v.dtype)
+        out = torch.bmm(outward, w_v).transpose(0, 1)
         return out.reshape(count, n, self.heads, self.v_dim).to(q.dtype)
 
     def prefers_absorbed(self, new: int, total: int) -> bool:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from kimi_sdk.engine.activation import Gated
+from kimi_sdk.engine.activation import Gated, ScaledGated
 from kimi_sdk.engine.config import TextConfig
 from kimi_sdk.engine.linear import Linear, Merged
 from kimi_sdk.engine.norm import RMSNorm
@@ -27,15 +27,39 @@ class MLP(nn.Module):
         self.activation = activation
         self.entry = Merged((self.gate_proj, self.up_proj))
         self.exit = Merged((self.down_proj,))
+        self.scaled: ScaledGated | None = None
 
-    def merged(self) -> tuple[Merged, ...]:
-        """The products that ``K3.fuse`` may store merged."""
-        return (self.entry, self.exit)
+    def fuse(self) -> None:
+        """Lays the weights out for inference."""
+        self.entry.fuse()
+        self.fuse_exit()
+
+    def fuse_exit(self) -> None:
+        """``fuse`` for a caller that computes gate and up in a product of its own."""
+        self.exit.fuse()
+        width, weight = self.down_proj.weight.shape[1], self.down_proj.weight
+        self.scaled = ScaledGated(self.activation, width, weight.device) if _is_fp32(weight) else None
+
+    def unfuse(self) -> None:
+        """Takes ``fuse`` back."""
+        self.entry.unfuse()
+        self.exit.unfuse()
+        self.scaled = None
 
     def forward(self, hidden: Tensor) -> Tensor:
         """[N, d] -> [N, d]."""
-        gate, up = self.entry(hidden)
+        return self.leave(self.entry.joined(hidden))
+
+    def leave(self, both: Tensor) -> Tensor:
+        """Gate and up side by side [N, 2 * width] -> [N, d]."""
+        if self.scaled is not None:
+            return self.exit.joined(self.scaled(both))
+        gate, up = both.chunk(2, dim=-1)
         return self.exit.joined(self.activation(gate, up))
+
+
+def _is_fp32(weight: Tensor) -> bool:
+    return weight.dtype == torch.float32
 
 
 class Router(nn.Module):
@@ -63,6 +87,26 @@ class Experts(nn.Module):
         self.activation = activation
         self.quantized = quantized
         self.packed: dict[str, tuple[Tensor, Tensor]] = {}
+        self.scaled: ScaledGated | None = None
+        self.ready: list[tuple[Tensor, Tensor]] | None = None
+
+    def fuse(self) -> None:
+        """Stores every expert transposed, with the parameters as views."""
+        width = self.w2.shape[2]
+        first = self.w13.detach().transpose(1, 2).contiguous()
+        second = self.w2.detach().transpose(1, 2).contiguous()
+        self.w13 = nn.Parameter(first.transpose(1, 2), requires_grad=False)
+        self.w2 = nn.Parameter(second.transpose(1, 2), requires_grad=False)
+        self.ready = list(zip(first.unbind(), second.unbind(), strict=True))
+        self.scaled = ScaledGated(self.activation, width, first.device) if _is_fp32(first) else None
+
+    def unfuse(self) -> None:
+        """Takes ``fuse`` back."""
+        if self.ready is None:
+            return
+        self.ready = self.scaled = None
+        self.w13 = nn.Parameter(self.w13.detach().contiguous())
+        self.w2 = nn.Parameter(self.w2.detach().contiguous())
 
     def forward(self, latent: Tensor, expert_ids: Tensor, expert_weights: Tensor) -> Tensor:
         """Weighted sum of the chosen experts' outputs.
@@ -75,32 +119,52 @@ class Experts(nn.Module):
         Returns:
             [N, L] in the latent's dtype; weights apply to outputs, the sum is fp32.
         """
-        count, k = expert_ids.shape
-        flat = expert_ids.flatten()
-        if count == 1:
-            chosen = flat.tolist()
-            out = self._grouped(latent.expand(k, -1), chosen, [1] * k)
-            return torch.mm(expert_weights, out.float()).to(latent.dtype)
-        order = torch.argsort(flat, stable=True)
-        counts = torch.bincount(flat, minlength=self.w13.shape[0]).tolist()
-        used = [expert for expert, rows in enumerate(counts) if rows]
-        grouped = self._grouped(latent[order // k], used, [counts[expert] for expert in used])
-        back = torch.empty_like(order)
-        back[order] = torch.arange(len(order), device=order.device)
-        outputs = grouped[back].view(count, k, -1).float()
-        return torch.bmm(expert_weights.unsqueeze(1), outputs).squeeze(1).to(latent.dtype)
+        tokens, k = expert_ids.shape
+        if tokens == 1:
+            outputs = self._grouped(latent.expand(k, -1), expert_ids.flatten().tolist(), [1] * k)
+            return torch.mm(expert_weights, outputs.float()).to(latent.dtype)
+        order, used, counts = _by_expert(expert_ids, self.w13.shape[0])
+        owners = order // k
+        outputs = self._grouped(latent[owners], used, counts).float()
+        weighted = outputs * expert_weights.flatten()[order].unsqueeze(-1)
+        total = torch.zeros(latent.shape, device=latent.device)
+        return total.index_add(0, owners, weighted).to(latent.dtype)
 
     def _grouped(self, rows: Tensor, experts: list[int], counts: list[int]) -> Tensor:
         """[P, L] rows sorted by expert -> [P, L] outputs, one product per used expert."""
-        first = [
-            torch.mm(part, self.w13[expert].t())
-            for expert, part in zip(experts, torch.split_with_sizes(rows, counts), strict=True)
-        ]
-        gate, up = torch.cat(first).chunk(2, dim=-1)
-        inner = torch.split_with_sizes(self.activation(gate, up), counts)
+        both = self._products(rows, experts, counts, 0)
+        if self.scaled is not None:
+            inner = self.scaled(both)
+        else:
+            gate, up = both.chunk(2, dim=-1)
+            inner = self.activation(gate, up)
+        return self._products(inner, experts, counts, 1)
+
+    def _products(self, rows: Tensor, experts: list[int], counts: list[int], which: int) -> Tensor:
+        parts = torch.split_with_sizes(rows, counts)
+        if self.ready is not None:
+            ready = self.ready
+            return torch.cat(
+                [torch.mm(part, ready[expert][which]) for expert, part in zip(experts, parts, strict=True)]
+            )
+        stack = self.w2 if which else self.w13
         return torch.cat(
-            [torch.mm(part, self.w2[expert].t()) for expert, part in zip(experts, inner, strict=True)]
+            [torch.mm(part, stack[expert].t()) for expert, part in zip(experts, parts, strict=True)]
         )
+
+
+def _by_expert(expert_ids: Tensor, experts: int) -> tuple[Tensor, list[int], list[int]]:
+    """Choices [N, k] -> their order by expert [N * k], the used experts and how often each is used."""
+    flat = expert_ids.flatten()
+    order = torch.argsort(flat, stable=True)
+    if len(flat) > experts * 4:
+        counts = torch.bincount(flat, minlength=experts).tolist()
+    else:
+        counts = [0] * experts
+        for expert in flat.tolist():
+            counts[expert] += 1
+    used = [expert for expert, rows in enumerate(counts) if rows]
+    return order, used, [counts[expert] for expert in used]
 
 
 class LatentMoE(nn.Module):
@@ -120,6 +184,35 @@ class LatentMoE(nn.Module):
         self.routed_expert_norm = RMSNorm(inner, config.eps) if moe.latent_norm else None
         width = moe.width * moe.shared
         self.shared_experts = MLP(config.hidden, width, activation) if width else None
+        readers = [self.routed_expert_down_proj] if self.routed_expert_down_proj else []
+        if self.shared_experts is not None:
+            readers += [self.shared_experts.gate_proj, self.shared_experts.up_proj]
+        self.entry = Merged(readers)
+        self.exit = Merged((self.routed_expert_up_proj,) if self.routed_expert_up_proj else ())
+        self.ready: tuple[Tensor, Tensor | None] | None = None
+
+    def fuse(self) -> None:
+        """Lays the weights out for inference: one product enters, router aside."""
+        self.experts.fuse()
+        if self.shared_experts is not None:
+            self.shared_experts.fuse_exit()
+        if self.routed_expert_norm is not None:
+            self.routed_expert_norm.fuse()
+        self.entry.fuse()
+        self.exit.fuse()
+        bias = self.gate.e_score_correction_bias
+        self.ready = (self.gate.weight.detach().float().t(), None if bias is None else bias.detach())
+
+    def unfuse(self) -> None:
+        """Takes ``fuse`` back."""
+        self.experts.unfuse()
+        self.entry.unfuse()
+        self.exit.unfuse()
+        if self.shared_experts is not None:
+            self.shared_experts.unfuse()
+        if self.routed_expert_norm is not None:
+            self.routed_expert_norm.unfuse()
+        self.ready = None
 
     def route(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
         """Chooses experts in fp32 whatever the hidden's dtype.
@@ -130,16 +223,20 @@ class LatentMoE(nn.Module):
         Returns:
             ``expert_ids`` [N, k] int64 (ties go to the lowest index) and ``expert_weights`` [N, k] fp32.
         """
-        with torch.autocast(hidden.device.type, enabled=False):
-            logits = functional.linear(hidden.float(), self.gate.weight.float())
-        scores = torch.sigmoid(logits)
-        bias = self.gate.e_score_correction_bias
-        ranked = scores.detach() if bias is None else scores.detach() + bias.detach()
+        if self.ready is not None:
+            weight, bias = self.ready
+            scores = torch.sigmoid(torch.mm(hidden.float(), weight))
+            ranked = scores if bias is None else scores + bias
+        else:
+            with torch.autocast(hidden.device.type, enabled=False):
+                scores = torch.sigmoid(functional.linear(hidden.float(), self.gate.weight.float()))
+            bias = self.gate.e_score_correction_bias
+            ranked = scores.detach() if bias is None else scores.detach() + bias.detach()
         expert_ids = torch.sort(ranked, dim=-1, descending=True, stable=True).indices[:, : self.top_k]
         weights = scores.gather(-1, expert_ids)
         if self.renormalize:
             weights = weights / (weights.sum(-1, keepdim=True) + 1e-20)
-        return expert_ids, weights * self.scaling
+        return expert_ids, weights if self.scaling == 1 else weights * self.scaling
 
     def enter(self, hidden: Tensor) -> Tensor:
         """[N, d] -> what the experts read, [N, latent] (or the hidden itself without a latent)."""
@@ -149,13 +246,23 @@ class LatentMoE(nn.Module):
 
     def finish(self, routed: Tensor, hidden: Tensor) -> Tensor:
         """Norm and up-projection of the experts' sum [N, latent], plus the shared expert's [N, d]."""
+        out = self.leave(routed)
+        return out if self.shared_experts is None else out + self.shared_experts.forward(hidden)
+
+    def leave(self, routed: Tensor) -> Tensor:
+        """Norm and up-projection of the experts' sum, [N, latent] -> [N, d]."""
         if self.routed_expert_norm is not None:
             routed = self.routed_expert_norm.forward(routed)
-        if self.routed_expert_up_proj is not None:
-            routed = self.routed_expert_up_proj.forward(routed)
-        return routed if self.shared_experts is None else routed + self.shared_experts.forward(hidden)
+        return self.exit.joined(routed) if self.exit.parts else routed
 
     def forward(self, hidden: Tensor) -> Tensor:
         """[N, d] -> [N, d]."""
         expert_ids, expert_weights = self.route(hidden)
-        return self.finish(self.experts.forward(self.enter(hidden), expert_ids, expert_weights), hidden)
+        if self.entry.stored is None:
+            routed = self.experts.forward(self.enter(hidden), expert_ids, expert_weights)
+            return self.finish(routed, hidden)
+        joined = self.entry.joined(hidden)
+        inner = self.entry.sizes[0] if self.exit.parts else 0
+        latent = joined[:, :inner] if inner else hidden
+        out = self.leave(self.experts.forward(latent, expert_ids, expert_weights))
+        return out if self.shared_experts is None else out + self.shared_experts.leave(joined[:, inner:])

@@ -36,6 +36,20 @@ def l2_norm(rows: Tensor) -> Tensor:
     return rows / torch.hypot(torch.linalg.vector_norm(rows, dim=-1, keepdim=True), _root(1e-6))
 
 
+class ScaledNorm:
+    """An fp32 RMS norm with its constants ready: ``x / hypot(|x|, sqrt(d eps)) * (sqrt(d) weight)``."""
+
+    def __init__(self, weight: Tensor, eps: float) -> None:
+        width = weight.shape[-1]
+        self.weight = weight.detach() * width**0.5
+        self.root = torch.tensor(width * eps, device=weight.device).sqrt()
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """[..., d] -> [..., d]."""
+        length = torch.linalg.vector_norm(rows, dim=-1, keepdim=True)
+        return (rows / torch.hypot(length, self.root)).mul_(self.weight)
+
+
 class RMSNorm(nn.Module):
     """``weight`` [d] with its eps."""
 
@@ -45,7 +59,17 @@ class RMSNorm(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(torch.empty(width))
         self.eps = eps
+        self.scaled: ScaledNorm | None = None
+
+    def fuse(self) -> None:
+        """Readies the constants for inference."""
+        if self.weight.dtype == torch.float32:
+            self.scaled = ScaledNorm(self.weight, self.eps)
+
+    def unfuse(self) -> None:
+        """Goes back to the weight itself."""
+        self.scaled = None
 
     def forward(self, rows: Tensor) -> Tensor:
         """[..., d] -> [..., d], see ``rms_norm``."""
-        return rms_norm(rows, self.weight, self.eps)
+        return rms_norm(rows, self.weight, self.eps) if self.scaled is None else self.scaled(rows)

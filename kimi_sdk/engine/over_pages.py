@@ -24,7 +24,7 @@ def attend_pages(layer: MLA, hidden: Tensor, batch: Batch, pool: Tensor) -> Tens
         [N, d].
     """
     q, rows, z = layer.project(hidden)
-    pool.view(-1, pool.shape[-1])[batch.cache_rows] = rows.to(pool.dtype)
+    pool.view(-1, pool.shape[-1]).index_copy_(0, batch.cache_rows, rows.to(pool.dtype))
     singles = batch.singles
     if batch.decode:
         assert singles is not None, "a batch holds sequences"
@@ -36,10 +36,10 @@ def attend_pages(layer: MLA, hidden: Tensor, batch: Batch, pool: Tensor) -> Tens
         own = slice(stretch.start, stretch.start + stretch.length)
         cached = pool[stretch.pages].flatten(0, 1)[: stretch.total].to(q.dtype)
         if layer.prefers_absorbed(stretch.length, stretch.total):
-            read = layer.absorbed(q[own].unsqueeze(0), cached.unsqueeze(0), stretch.visible.unsqueeze(0))
+            read = layer.absorbed(q[own].unsqueeze(0), cached.unsqueeze(0), stretch.mask.unsqueeze(0))
             o[own] = read.squeeze(0)
         else:
-            o[own] = layer.plain(q[own], cached, stretch.visible)
+            o[own] = layer.plain(q[own], cached, stretch.mask)
     return layer.finish(o, z)
 
 
@@ -49,4 +49,4 @@ def _decode(layer: MLA, q: Tensor, plan: SinglePlan, pool: Tensor) -> Tensor:
         cached = pool[plan.table].flatten(1, 2)
     else:
         cached = pool[plan.page_run].flatten(0, 1).unsqueeze(0)
-    return layer.absorbed(q.unsqueeze(1), cached.to(q.dtype), plan.visible).squeeze(1)
+    return layer.absorbed(q.unsqueeze(1), cached.to(q.dtype), plan.mask).squeeze(1)

@@ -45,7 +45,7 @@ def _step(layer: KDA, projected: Projected, plan: SinglePlan, recurrent: Tensor,
     where = plan.slots if plan.run is None else plan.run
     window = torch.cat((conv[where], projected.qkv.unsqueeze(1)), dim=1)
     conv[where] = window[:, 1:]
-    mixed = short_conv(window, layer.conv_weight()).squeeze(1).to(projected.qkv.dtype)
+    mixed = short_conv(window, layer.taps()).squeeze(1).to(projected.qkv.dtype)
     q, k, v = layer.heads_of(mixed)
     beta = torch.sigmoid(projected.beta.float())
     state = recurrent[where]
@@ -60,7 +60,7 @@ def _chunks(layer: KDA, projected: Projected, plan: ChunkPlan, recurrent: Tensor
     size = plan.real.shape[1]
     buffer = torch.cat((projected.qkv, conv[plan.slots].flatten(0, 1)))[plan.buffer]
     conv[plan.slots] = buffer[plan.tails].view(len(plan.slots), -1, projected.qkv.shape[-1])
-    mixed = short_conv(buffer, layer.conv_weight()).to(projected.qkv.dtype)
+    mixed = short_conv(buffer, layer.taps()).to(projected.qkv.dtype)
     q, k, v = (_chunked(part, plan.mixed, size) for part in layer.heads_of(mixed))
     real = plan.real.unsqueeze(1)
     decay = _chunked(layer.decay(projected.u), plan.sources, size) * real.unsqueeze(-1)
