@@ -80,6 +80,7 @@ class Agent(Generic[DepsT, T]):
         self.tools = toolset(tools)
         self.constraint = constraint_for(output_type)
         self.model = Model.from_pretrained(model) if isinstance(model, str) else model
+        self.model.check(self.tools.values(), self.constraint)
         self.instructions = instructions
         self.deps_type = deps_type
         self.name = name

@@ -166,5 +166,12 @@ class Backend(Protocol):
     def count(self, request: TurnRequest) -> int:
         """Tokens that the request's prompt has."""
 
+    def check(self, tools: Sequence[Declaration], output: Constraint[Any] | None) -> None:
+        """Refuses what could never be enforced while a turn is written.
+
+        Raises:
+            SchemaError: a schema of a tool or of the output; says where and why.
+        """
+
     def close(self) -> None:
         """End every turn and give back what is held. May be called again."""

@@ -10,17 +10,17 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from anyio import to_thread
 
-from kimi_sdk.backend import PromptRequest, TurnRequest, TurnStream
+from kimi_sdk.backend import Declaration, PromptRequest, TurnRequest, TurnStream
 from kimi_sdk.errors import ConfigError, EngineClosed, LoadError
 from kimi_sdk.local_turn import LocalTurn, prompt_size
+from kimi_sdk.output import Constraint
 from kimi_sdk.progress import Progress, byte_bar
 from kimi_sdk.settings import Sampling
 from kimi_sdk.source import PathLike, find
@@ -124,7 +124,7 @@ class LocalBackend:
     def from_config(cls, config: Mapping[str, Any] | Literal["tiny"] = "tiny", *, seed: int = 0) -> Self:
         """Random weights, and a tokenizer with one token for each byte; see ``Model.from_config``."""
         from kimi_sdk.engine.config import K3Config
-        from kimi_sdk.protocol.tokenizer import DEFAULT_SLOTS, Tokenizer
+        from kimi_sdk.protocol.tokenizer import DEFAULT_SLOTS
 
         if isinstance(config, str) and config != "tiny":
             raise ConfigError(f'from_config takes a mapping or "tiny", not {config!r}.')
@@ -132,9 +132,6 @@ class LocalBackend:
         slots = min(DEFAULT_SLOTS, shape.text.vocab - 256)
         if slots < 1:
             raise ConfigError(f"The vocabulary has {shape.text.vocab} tokens; bytes and markers need 512.")
-
-        def read_tokenizer() -> Tokenizer:
-            return Tokenizer({bytes([byte]): byte for byte in range(256)}, slots=slots)
 
         def make_weights(progress: Progress) -> K3:
             from kimi_sdk.engine.k3 import K3
@@ -144,7 +141,7 @@ class LocalBackend:
         return cls(
             name="tiny" if isinstance(config, str) else "random",
             config=shape,
-            read_tokenizer=read_tokenizer,
+            read_tokenizer=lambda: _byte_tokenizer(slots),
             read_weights=make_weights,
             read_media_limits=default_media_limits,
         )
@@ -204,6 +201,12 @@ class LocalBackend:
     def count(self, request: TurnRequest) -> int:
         return prompt_size(self, request)
 
+    def check(self, tools: Sequence[Declaration], output: Constraint[Any] | None) -> None:
+        from kimi_sdk.protocol.grammar import TurnGrammar
+
+        # What can be enforced does not depend on the vocabulary: bytes compile at once.
+        TurnGrammar.build(_byte_tokenizer(), start="think", tools=tools, output=output)
+
     def busier(self, by: int) -> None:
         """Counts turns that begin (1) or end (-1)."""
         with self._counting:
@@ -217,6 +220,14 @@ class LocalBackend:
             engine.close()
 
 
+@lru_cache
+def _byte_tokenizer(slots: int = 256) -> Tokenizer:
+    """One token for each byte, and K3's special slots."""
+    from kimi_sdk.protocol.tokenizer import Tokenizer
+
+    return Tokenizer({bytes([byte]): byte for byte in range(256)}, slots=slots)
+
+
 def read_sampling(folder: Path) -> Sampling:
     """The generation settings of a checkpoint folder, the package's defaults where it has none.
 
@@ -227,17 +238,13 @@ def read_sampling(folder: Path) -> Sampling:
     if not file.is_file():
         return Sampling()
     try:
-        settings = json.loads(file.read_text(encoding="utf-8"))
-        sampling = Sampling(
-            **{
-                name: settings[key]
-                for key, name in _SETTINGS.items()
-                if isinstance(settings, dict) and settings.get(key) is not None
-            }
-        )
+        settings = dict(json.loads(file.read_text(encoding="utf-8")))
+        given = {name: settings[key] for key, name in _SETTINGS.items() if settings.get(key) is not None}
+        if settings.get("do_sample") is False:
+            given["temperature"] = 0.0
+        return Sampling(**given)
     except (OSError, ValueError, TypeError) as error:
         raise LoadError(f"{file} cannot be used: {error}") from error
-    return replace(sampling, temperature=0.0) if settings.get("do_sample") is False else sampling
 
 
 def read_media_limits(folder: Path) -> MediaLimits:

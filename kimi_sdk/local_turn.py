@@ -48,7 +48,6 @@ class LocalTurn(TurnStream):
         self._events: deque[TurnEvent] = deque()
         self._token_ids: list[int] = []
         self._logprobs: list[TokenLogprob] = []
-        self._thinking_tokens = 0
         self._ended = False
 
     async def __aenter__(self) -> Self:
@@ -95,7 +94,6 @@ class LocalTurn(TurnStream):
             if reader.stopped:
                 break
             self._token_ids.append(token.id)
-            self._thinking_tokens += reader.thinking
             if self._wanted.sampling.logprobs:
                 self._logprobs.append(self._logprob(token))
             self._events += reader.push(token.id)
@@ -138,7 +136,7 @@ class LocalTurn(TurnStream):
             cached_tokens=spent.cached_tokens,
             image_tokens=self._prepared.image_tokens,
             output_tokens=len(self._token_ids),
-            thinking_tokens=self._thinking_tokens,
+            thinking_tokens=self._prepared.reader.thinking_tokens,
             forced_tokens=spent.forced_tokens,
             steps=1,
         )
@@ -156,7 +154,9 @@ class LocalTurn(TurnStream):
                 else wanted.prompt
             )
             reader: TurnReader | RawReader = RawReader(tokenizer, wanted.sampling.stop)
-            mask = None if wanted.output is None else OutputGrammar.build(tokenizer, wanted.output).matcher()
+            mask = None
+            if wanted.output is not None:
+                mask = TurnGrammar.build(tokenizer, start="text", output=wanted.output).matcher()
             return _Prepared(self._request(ids, self._room(ids), (), mask), reader, 0)
         prompt = _encode(self._backend, wanted)
         room = self._room(prompt.ids)

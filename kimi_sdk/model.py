@@ -278,6 +278,15 @@ class Model:
             TurnRequest(messages=conversation(messages), tools=declarations(tools), sampling=self.sampling)
         )
 
+    def check(self, tools: Iterable[AnyTool], output: Constraint[Any] | None) -> None:
+        """Refuses what this model could never be held to.
+
+        Raises:
+            ToolDefinitionError: something cannot be a tool, or two tools have one name.
+            SchemaError: a schema that cannot be enforced.
+        """
+        self._backend.check(declarations(tools), output)
+
     def prompt_tokens(self, request: TurnRequest) -> int:
         """Tokens that the prompt of a request has."""
         return self._backend.count(request)

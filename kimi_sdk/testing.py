@@ -12,10 +12,11 @@ from typing import Any, Self, TypeAlias
 
 import anyio
 
-from kimi_sdk.backend import PromptRequest, Turn, TurnEvent, TurnRequest, TurnStream
+from kimi_sdk.backend import Declaration, PromptRequest, Turn, TurnEvent, TurnRequest, TurnStream
 from kimi_sdk.events import CallArgsDelta, CallReady, CallStarted, FinishReason, ReasoningDelta, TextDelta
 from kimi_sdk.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
 from kimi_sdk.model import Model
+from kimi_sdk.output import Constraint
 from kimi_sdk.settings import Sampling, Usage
 
 ScriptTurn: TypeAlias = str | Sequence[tuple[str, Mapping[str, Any]]] | Message | BaseException
@@ -115,6 +116,9 @@ class _Scripted:
 
     def count(self, request: TurnRequest) -> int:
         return sum(_size(message.parts) for message in request.messages)
+
+    def check(self, tools: Sequence[Declaration], output: Constraint[Any] | None) -> None:
+        """A script enforces nothing."""
 
     def close(self) -> None:
         """There is nothing to give back."""

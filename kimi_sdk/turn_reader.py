@@ -57,7 +57,7 @@ class TurnReader:
     """Reads a turn that was asked for with messages.
 
     Attributes:
-        text: the response so far, cut at a stop string.
+        thinking_tokens: tokens of thought so far; the markers that close the channel are none.
     """
 
     def __init__(
@@ -68,6 +68,9 @@ class TurnReader:
         self._parser = TurnParser(
             start=start, tokenizer=tokenizer, tools_declared=tools_declared, skipped_think="reasoning"
         )
+        self.thinking_tokens = 0
+        self._thinking = start == "think"
+        self._close = tokenizer.close_id
         self._step = step
         self._scanner = StopScanner(stop)
         self._names: dict[int, str] = {}
@@ -76,17 +79,14 @@ class TurnReader:
         self._calls: list[ToolCall] = []
 
     @property
-    def thinking(self) -> bool:
-        """Whether the next token belongs to the think channel."""
-        return self._parser.state == "think"
-
-    @property
     def stopped(self) -> bool:
         """Whether a stop string has ended the turn."""
         return self._scanner.stopped
 
     def push(self, token: int) -> list[TurnEvent]:
         """The events that one more token gives."""
+        self._thinking = self._thinking and token != self._close
+        self.thinking_tokens += self._thinking
         return self._read(self._parser.push_token(token))
 
     def finish(self) -> list[TurnEvent]:
@@ -139,7 +139,7 @@ class TurnReader:
 class RawReader:
     """Reads the continuation of a raw prompt: text, in which markers show as their spelling."""
 
-    thinking = False
+    thinking_tokens = 0
 
     def __init__(self, tokenizer: Tokenizer, stop: tuple[str, ...]) -> None:
         self._decoder = tokenizer.decoder()

@@ -39,7 +39,7 @@ def test_importing_the_package_is_light() -> None:
 
 def test_the_agent_needs_no_torch() -> None:
     code = (
-        "import sys; from kimi_sdk import Agent, Model, tool, Session; from kimi_sdk.testing import ScriptedModel;"
+        "import sys; from kimi_sdk import Agent, Session, tool; from kimi_sdk.testing import ScriptedModel;"
         "print(*[name for name in ('torch', 'outlines', 'llguidance', 'triton') if name in sys.modules])"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

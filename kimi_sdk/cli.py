@@ -1,0 +1,274 @@
+"""The command ``kimi-sdk``: run a task, chat, look at a model.
+
+Knows argv, output and exit codes (0 ok, 1 the run failed, 2 wrong usage). Leaves all work to ``Agent``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from kimi_sdk.errors import ConfigError, KimiError, LoadError
+
+if TYPE_CHECKING:
+    from kimi_sdk.agent import Agent
+    from kimi_sdk.messages import Message
+    from kimi_sdk.result import RunResult
+    from kimi_sdk.settings import Usage
+    from kimi_sdk.tools.tool import AnyTool
+
+OK, FAILED, USAGE = 0, 1, 2
+
+_DEFAULT_MODEL = "k3-mini"
+
+
+class _UsageError(Exception):
+    """Something in argv that cannot be used."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command.
+
+    Args:
+        argv: arguments without the program's name; ``None`` takes the process's own.
+
+    Returns:
+        The exit code.
+    """
+    options = _parser().parse_args(argv)
+    try:
+        return int(options.command(options))
+    except _UsageError as error:
+        print(f"kimi-sdk: {error}", file=sys.stderr)
+        return USAGE
+    except KeyboardInterrupt:
+        print("kimi-sdk: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="kimi-sdk", description="Kimi K3 agents, with the model in this process."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    run = commands.add_parser("run", help="work on one task and print the answer")
+    run.add_argument("task", metavar="TASK", help='what to do; "-" reads it from stdin')
+    _add_agent_options(run)
+    run.add_argument(
+        "--image", metavar="FILE", action="append", default=[], help="an image to look at; repeatable"
+    )
+    run.add_argument("--schema", metavar="FILE", help="a JSON Schema that the answer must match")
+    run.add_argument(
+        "--json", action="store_true", help="print one JSON object: output, reasoning, calls, usage"
+    )
+    run.set_defaults(command=_run)
+    chat = commands.add_parser("chat", help="talk with the model; Ctrl-C stops a turn, Ctrl-D leaves")
+    _add_agent_options(chat)
+    chat.set_defaults(command=_chat)
+    look = commands.add_parser("inspect", help="show a model's layers, sizes and cache costs")
+    look.add_argument("source", metavar="SOURCE", help="a folder, a bundled name, or a cached hub name")
+    look.add_argument("--json", action="store_true", help="print one JSON object")
+    look.set_defaults(command=_inspect)
+    return parser
+
+
+def _add_agent_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model",
+        metavar="SOURCE",
+        default=_DEFAULT_MODEL,
+        help="a folder, a bundled name, or a cached hub name (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--tools",
+        metavar="TOOLS",
+        action="append",
+        default=[],
+        help="builtin (the default), none, or module:function; repeatable",
+    )
+    parser.add_argument(
+        "--root", metavar="DIR", default=".", help="the folder that built-in file tools may read (default: .)"
+    )
+    parser.add_argument("--no-thinking", action="store_true", help="answer without thoughts")
+    parser.add_argument("--seed", metavar="N", type=int, help="make the answer repeatable")
+
+
+def _run(options: argparse.Namespace) -> int:
+    from kimi_sdk.terminal import Printer
+
+    agent = _agent(options, _schema(options.schema))
+    text = sys.stdin.read() if options.task == "-" else options.task
+    task = [*_images(options.image), text] if options.image else text
+    began = time.perf_counter()
+    try:
+        if options.json:
+            result = agent.run_sync(task)
+            print(json.dumps(_report(result.new_messages, result.usage, result.output), ensure_ascii=False))
+            return OK
+        return _printed(agent, task, Printer(), began)
+    except KimiError as error:
+        if options.json:
+            print(json.dumps(_failure(error), ensure_ascii=False))
+        print(f"kimi-sdk: {type(error).__name__}: {error}", file=sys.stderr)
+        return FAILED
+    finally:
+        agent.model.close()
+
+
+def _printed(agent: Agent[None, Any], task: Any, printer: Any, began: float) -> int:
+    """Runs an agent and prints what happens, while it happens."""
+    from anyio.from_thread import start_blocking_portal
+
+    from kimi_sdk.terminal import spell_output, spell_usage
+
+    async def work() -> RunResult[Any]:
+        async with agent.stream(task) as stream:
+            async for event in stream:
+                printer.event(event)
+            return await stream.result()
+
+    with start_blocking_portal() as portal:
+        result = portal.call(work)
+    printer.finish()
+    if agent.constraint is not None:
+        printer.line(spell_output(result.output))
+    printer.line(printer.styled(spell_usage(result.usage, time.perf_counter() - began), "dim"))
+    return OK
+
+
+def _chat(options: argparse.Namespace) -> int:
+    from kimi_sdk.repl import Repl
+
+    agent = _agent(options, None)
+    try:
+        return Repl(agent).run()
+    finally:
+        agent.model.close()
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    from kimi_sdk.inspection import inspect
+
+    try:
+        found = inspect(options.source)
+    except LoadError as error:
+        raise _UsageError(str(error)) from error
+    print(json.dumps(found.to_dict(), indent=2) if options.json else found)
+    return OK
+
+
+def _agent(options: argparse.Namespace, schema: Any) -> Agent[None, Any]:
+    """The agent that the options describe. What is wrong with them is wrong usage."""
+    from kimi_sdk.agent import Agent
+    from kimi_sdk.model import Model
+
+    try:
+        model = Model.from_pretrained(options.model)
+        sampling = replace(
+            model.sampling,
+            thinking=model.sampling.thinking and not options.no_thinking,
+            seed=model.sampling.seed if options.seed is None else options.seed,
+        )
+        tools = _tools(options.tools, options.root)
+        return Agent(model, tools=tools, output_type=str if schema is None else schema, sampling=sampling)
+    except (ConfigError, LoadError) as error:
+        raise _UsageError(str(error)) from error
+
+
+def _tools(names: Sequence[str], root: str) -> list[AnyTool]:
+    from kimi_sdk.tools.builtin import builtin_tools
+
+    tools: list[AnyTool] = []
+    for name in names or ["builtin"]:
+        if name == "builtin":
+            if not Path(root).is_dir():
+                _wrong(f"--root {root}: there is no such folder.")
+            tools += builtin_tools(root)
+        elif name != "none":
+            tools.append(_imported(name))
+    return tools
+
+
+def _imported(name: str) -> AnyTool:
+    """The function that ``module:function`` names; modules of the current folder count."""
+    module, colon, attribute = name.partition(":")
+    if not colon or not module or not attribute:
+        _wrong(f"--tools {name}: it is builtin, none, or module:function.")
+    sys.path.insert(0, "")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise _UsageError(f"--tools {name}: {error}") from error
+    finally:
+        sys.path.remove("")
+    if not callable(found):
+        _wrong(f"--tools {name}: it is {type(found).__name__}, not a function.")
+    tool: AnyTool = found
+    return tool
+
+
+def _images(files: Sequence[str]) -> list[Any]:
+    from kimi_sdk.vision.image import Image
+
+    try:
+        return [Image.from_path(file) for file in files]
+    except (ConfigError, OSError) as error:
+        raise _UsageError(f"--image: {error}") from error
+
+
+def _schema(file: str | None) -> Any:
+    if file is None:
+        return None
+    from kimi_sdk.output import JsonSchema
+
+    try:
+        return JsonSchema(json.loads(Path(file).read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise _UsageError(f"--schema {file}: {error}") from error
+
+
+def _wrong(text: str) -> NoReturn:
+    raise _UsageError(text)
+
+
+def _report(messages: Sequence[Message], usage: Usage, output: Any) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    from dataclasses import asdict
+
+    from kimi_sdk.terminal import plain, spell_result
+
+    results = {result.call_id: result for message in messages for result in message.results}
+    calls = [call for message in messages for call in message.calls]
+    return {
+        "output": plain(output),
+        "reasoning": "\n\n".join(message.reasoning for message in messages if message.reasoning),
+        "calls": [
+            {
+                "name": call.name,
+                "args": dict(call.args),
+                "result": results[call.id].text or spell_result(results[call.id]),
+                "is_error": results[call.id].is_error,
+            }
+            for call in calls
+        ],
+        "usage": asdict(usage),
+    }
+
+
+def _failure(error: KimiError) -> dict[str, Any]:
+    """What ``--json`` prints when there is no answer: the same keys, and the error."""
+    from kimi_sdk.errors import RunError
+    from kimi_sdk.settings import Usage
+
+    done = error if isinstance(error, RunError) else None
+    report = _report(done.messages if done else (), done.usage if done else Usage(), None)
+    return {**report, "error": {"type": type(error).__name__, "message": str(error)}}

@@ -1,0 +1,88 @@
+"""A conversation on a terminal: one agent, one session, a line a turn.
+
+Ctrl-C stops the turn that is being written and keeps the conversation; Ctrl-D or /quit leaves.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import Any
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from kimi_sdk.agent import Agent
+from kimi_sdk.errors import KimiError
+from kimi_sdk.session import Session
+from kimi_sdk.terminal import Printer, spell_usage
+
+HELP = """/help   this text
+/reset  begin a new conversation
+/quit   leave (so does Ctrl-D); Ctrl-C stops the turn that is being written"""
+
+
+class Repl:
+    """Reads lines from stdin and prints what the agent does with them."""
+
+    def __init__(self, agent: Agent[None, Any]) -> None:
+        self._agent = agent
+        self._session = Session.new()
+        self._printer = Printer()
+
+    def run(self) -> int:
+        """Talks until the input ends. Returns the exit code."""
+        if sys.stdin.isatty():
+            import readline  # noqa: F401 - line editing and history for input()
+
+            self._printer.line(f"{self._agent.model.name} · /help for help")
+        with start_blocking_portal() as portal:
+            while True:
+                try:
+                    line = input("> " if sys.stdin.isatty() else "").strip()
+                except EOFError:
+                    return 0
+                except KeyboardInterrupt:
+                    self._printer.line("\n(/quit or Ctrl-D leaves)")
+                    continue
+                if line == "/quit":
+                    return 0
+                self._answer(portal, line)
+
+    def _answer(self, portal: BlockingPortal, line: str) -> None:
+        if line == "/help":
+            self._printer.line(HELP)
+        elif line == "/reset":
+            self._session = Session.new()
+            self._printer.line("A new conversation.")
+        elif line.startswith("/"):
+            self._printer.line(f"There is no command {line.split()[0]}. /help lists them.")
+        elif line:
+            self._turn(portal, line)
+
+    def _turn(self, portal: BlockingPortal, line: str) -> None:
+        """One task, on the portal's event loop; Ctrl-C here cancels it there."""
+        ended = threading.Event()
+        began = time.perf_counter()
+
+        async def work() -> None:
+            try:
+                async with self._agent.stream(line, session=self._session) as stream:
+                    async for event in stream:
+                        self._printer.event(event)
+                    usage = (await stream.result()).usage
+                self._printer.line(
+                    self._printer.styled(spell_usage(usage, time.perf_counter() - began), "dim")
+                )
+            except KimiError as error:
+                self._printer.line(self._printer.styled(f"{type(error).__name__}: {error}", "error"))
+            finally:
+                ended.set()
+
+        future = portal.start_task_soon(work)
+        try:
+            future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            ended.wait()
+            self._printer.line(self._printer.styled("(stopped)", "dim"))
