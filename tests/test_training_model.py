@@ -1,4 +1,4 @@
-"""The training model is the engine's model: same logits, and what it learns survives export, load and resume."""
+"""The training model is the engine's: same logits, and what it learns survives export, load and resume."""
 
 from __future__ import annotations
 
@@ -69,7 +69,11 @@ def test_chunk_form_is_the_recurrent_rule() -> None:
     torch.manual_seed(0)
     rows, length, heads, width = 2, 70, 2, 32
     q, k, v, u = (torch.randn(rows, length, heads, width) for _ in range(4))
-    beta, a_log, bias = torch.randn(rows, length, heads), torch.randn(heads) * 0.2, torch.randn(heads * width) - 2
+    beta, a_log, bias = (
+        torch.randn(rows, length, heads),
+        torch.randn(heads) * 0.2,
+        torch.randn(heads * width) - 2,
+    )
     out = chunk_kda(q, k, v, u, beta, a_log, bias, -5.0)
     unit = [x / torch.sqrt(x.square().sum(-1, keepdim=True) + 1e-6) for x in (q, k)]
     decay = -5.0 * torch.sigmoid(a_log.exp()[:, None] * (u + bias.view(heads, width)))
@@ -91,7 +95,9 @@ def test_logits_equal_the_engine_in_packed_rows_and_with_images() -> None:
     hidden, _ = model.hidden(tensors)
     from training.export import engine_logits
 
-    rows = {chosen_document.ids.tobytes(): engine_logits(engine, chosen_document) for chosen_document in chosen}
+    rows = {
+        chosen_document.ids.tobytes(): engine_logits(engine, chosen_document) for chosen_document in chosen
+    }
     logits = model.k3.logits(hidden)
     compared = 0
     for number in range(1, int(batch.segments.max()) + 1):

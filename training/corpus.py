@@ -1,4 +1,5 @@
-"""The data as the trainer wants it: endless documents of the mixture, whose stage the trainer moves while workers run."""
+"""The data as the trainer wants it: endless documents of the mixture, whose stage the trainer moves while
+workers run."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ def chunk_kda(
 ) -> Tensor:
     """The chunkwise (WY) form in fp32 with plain PyTorch operations.
 
-    Inside a chunk of 64 the decay differences are formed over blocks of 16 rows relative to the block's first row, so
-    that no exponent exceeds 15 * |bound| (75 for K3, within fp32).
+    Inside a chunk of 64 the decay differences are formed over blocks of 16 rows relative to the block's first
+    row, so that no exponent exceeds 15 * |bound| (75 for K3, within fp32).
 
     Args:
         q: queries after the convolution, [rows, T, H, D]; normalised and scaled here.
@@ -53,7 +53,9 @@ def chunk_kda(
     lower = (b * prior).masked_fill(ones.triu(0), 0.0)
     decay = total.exp()
     sides = torch.cat((value, k * decay), dim=-1) * b
-    solved = torch.linalg.solve_triangular(lower + torch.eye(CHUNK, device=q.device), sides, upper=False, unitriangular=True)
+    solved = torch.linalg.solve_triangular(
+        lower + torch.eye(CHUNK, device=q.device), sides, upper=False, unitriangular=True
+    )
     fresh, erase = solved.split(width, dim=-1)
     out = _scan(q * decay, read, fresh, erase, k * (total[..., -1:, :] - total).exp(), decay[..., -1, :])
     out = out.permute(0, 2, 3, 1, 4).reshape(rows, length + pad, heads, width)
@@ -72,7 +74,8 @@ def _scan(q: Tensor, read: Tensor, fresh: Tensor, erase: Tensor, keys: Tensor, d
 
 
 def _decayed_products(q: Tensor, k: Tensor, total: Tensor) -> tuple[Tensor, Tensor]:
-    """sum_d q_i k_j exp(G_i - G_j) and the same for k_i; entries above the diagonal are meaningless but finite."""
+    """sum_d q_i k_j exp(G_i - G_j) and the same for k_i; entries above the diagonal are meaningless but
+    finite."""
     reads, priors = [], []
     for start in range(0, CHUNK, BLOCK):
         end = start + BLOCK
@@ -99,11 +102,12 @@ def _chunks(x: Tensor, pad: int) -> Tensor:
 def pin_autotuner(choice: str) -> list[Any]:
     """Leaves every Triton autotuner made from now on one configuration, or three to race.
 
-    Tuning fla-core's kernels over all configurations takes minutes and gains little at these sizes. Call this before fla
-    is imported, and check the result against `chunk_kda` afterwards.
+    Tuning fla-core's kernels over all configurations takes minutes and gains little at these sizes. Call this
+    before fla is imported, and check the result against `chunk_kda` afterwards.
 
     Args:
-        choice: "first" keeps the first listed configuration; "two" and "four" prefer that many warps, then the fewest
+        choice: "first" keeps the first listed configuration; "two" and "four" prefer that many warps, then
+        the fewest
             stages and the widest blocks up to 64; "race" keeps these three and lets Triton time them.
 
     Returns:
@@ -125,12 +129,27 @@ def pin_autotuner(choice: str) -> list[Any]:
     def pinned(self: Any, fn: Any, arg_names: Any, configs: Any, *args: Any, **kwargs: Any) -> None:
         if configs and len(configs) > 1:
             options = {"first": configs[0], "two": best(configs, 2), "four": best(configs, 4)}
-            configs = list({id(c): c for c in options.values()}.values()) if choice == "race" else [options[choice]]
+            configs = (
+                list({id(c): c for c in options.values()}.values()) if choice == "race" else [options[choice]]
+            )
         original(self, fn, arg_names, configs, *args, **kwargs)
         made.append(self)
 
     autotuner.Autotuner.__init__ = pinned
     return made
+
+
+def chosen_configurations(tuners: list[Any]) -> list[str]:
+    """What each autotuner that has run settled on, one line each."""
+    lines = []
+    for tuner in tuners:
+        settled = set(map(str, getattr(tuner, "cache", {}).values()))
+        if not settled and len(tuner.configs) == 1:
+            settled = {str(tuner.configs[0])}
+        lines += [
+            f"{tuner.base_fn.__name__}: {config}" for config in settled if getattr(tuner, "best_config", None)
+        ]
+    return lines
 
 
 def fla_kda() -> KdaOp:

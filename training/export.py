@@ -1,7 +1,7 @@
 """A training checkpoint becomes the product's: `python -m training.export FROM [TO]`.
 
-Tensors get the released model's names, bf16, fp32 where K3 keeps fp32, MXFP4 for routed experts. Afterwards the engine loads
-the folder and is compared with the training model on held-out documents.
+Tensors get the released model's names, bf16, fp32 where K3 keeps fp32, MXFP4 for routed experts. Afterwards
+the engine loads the folder and is compared with the training model on held-out documents.
 """
 
 from __future__ import annotations
@@ -46,10 +46,14 @@ def export(source: Path, target: Path) -> int:
     k3 = K3(K3Config.load(target), seed=None)
     parameters = dict(k3.named_parameters())
     if parameters.keys() != tensors.keys():
-        raise SetupError(f"{source} does not fit {target}: {sorted(parameters.keys() ^ tensors.keys())[:5]} ...")
+        raise SetupError(
+            f"{source} does not fit {target}: {sorted(parameters.keys() ^ tensors.keys())[:5]} ..."
+        )
     for name, parameter in parameters.items():
         value = tensors[name]
-        parameter.copy_(value if name.endswith(WIDE) else value.bfloat16() if "experts.w" not in name else value)
+        parameter.copy_(
+            value if name.endswith(WIDE) else value.bfloat16() if "experts.w" not in name else value
+        )
     checkpoint.save(k3, target)
     total = sum(file.stat().st_size for file in target.iterdir() if file.is_file())
     if total > LARGEST:
@@ -84,7 +88,9 @@ def agree(engine: K3, model: TrainingModel, chosen: Sequence[Document], pad: int
     """
     longest = max(len(document) for document in chosen)
     length = -(-longest // 64) * 64
-    shape = Shape(rows=1, length=length, images=max(1, *(len(document.images) for document in chosen)), segments=length)
+    shape = Shape(
+        rows=1, length=length, images=max(1, *(len(document.images) for document in chosen)), segments=length
+    )
     tokens, same, difference = 0, 0.0, 0.0
     for document in chosen:
         packed = next(pack(repeat(document), 1, length, pad=pad, waiting=1, gap=GAP))
@@ -122,7 +128,9 @@ def engine_logits(engine: K3, document: Document) -> Tensor:
 
 def main() -> None:
     """The program."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("source", type=Path, help="folder of a training checkpoint")
     parser.add_argument("target", type=Path, nargs="?", default=Path("kimi_sdk/checkpoints/k3-mini"))
     parser.add_argument("--documents", type=int, default=6, help="held-out documents to compare on")
@@ -131,7 +139,11 @@ def main() -> None:
     engine = checkpoint.load(options.target)
     model = TrainingModel(checkpoint.load(options.target).unfuse())
     stream = documents(options.target, None, seed=11)
-    chosen = [document for document, _ in zip(stream, range(options.documents), strict=False) if len(document) <= 2048]
+    chosen = [
+        document
+        for document, _ in zip(stream, range(options.documents), strict=False)
+        if len(document) <= 2048
+    ]
     print(agree(engine, model, chosen, pad=engine.config.pad_token_id or 0))
 
 

@@ -1,7 +1,8 @@
 """Batches from worker processes: a bounded queue that is always full and dies with its parent.
 
-What a batch holds is the producer's business (`training.rows`); this module only moves dictionaries of numpy arrays.
-It must not import torch: the workers are forked before torch is, which keeps them small and the start quick.
+What a batch holds is the producer's business (`training.rows`); this module only moves dictionaries of numpy
+arrays. It must not import torch: the workers are forked before torch is, which keeps them small and the start
+quick.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Feed:
             self._queue: Any = context.Queue(maxsize=depth * workers)
             for index in range(workers):
                 arguments = (producer, seed + index, self._queue, os.getpid())
-                process = context.Process(target=_work, args=arguments, daemon=True)  # type: ignore[attr-defined]
+                process = context.Process(target=_work, args=arguments, daemon=True)  # type: ignore
                 process.start()
                 self._processes.append(process)
 

@@ -36,7 +36,8 @@ def losses(batch: Batch, nll: Array, families: Sequence[str]) -> dict[str, float
 
 
 class TurnAccuracy:
-    """Share of assistant turns whose every token is the model's first choice, given the right words before it."""
+    """Share of assistant turns whose every token is the model's first choice, given the right words before
+    it."""
 
     def __init__(self, families: Sequence[str]) -> None:
         self._families = families
@@ -74,4 +75,4 @@ class Log:
         print(f"[{seconds:7.1f}s] {text}", flush=True)
         if self._path is not None:
             with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"kind": kind, "at": round(seconds, 1), **values}) + "\n")
+                file.write(json.dumps({"kind": kind, "at": round(seconds, 1), "text": text, **values}) + "\n")

@@ -1,15 +1,16 @@
-"""The engine's K3 run on packed rows: its own modules and weights, with the core operations swapped for training.
+"""The engine's K3 run on packed rows: its own modules and weights, with the core operations swapped for
+training.
 
-What differs from the engine's forward is only how the same equations are computed: KDA by a differentiable kernel, MLA by
-one attention call, every expert for every token with zero weights where it was not chosen, images as padded batches.
-`tests/test_training_model.py` holds both equal.
+What differs from the engine's forward is only how the same equations are computed: KDA by a differentiable
+kernel, MLA by one attention call, every expert for every token with zero weights where it was not chosen,
+images as padded batches. `tests/test_training_model.py` holds both equal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +26,8 @@ from training.delta import KdaOp, chunk_kda
 from training.vision import ImageEncoder
 
 RESET = 1e4
-"""Decay input of padding, and minus its write logit: with K3's bound the four tokens of a gap leave e^-20 of the state."""
+"""Decay input of padding, and minus its write logit: with K3's bound the four tokens of a gap leave e^-20 of
+the state."""
 
 
 class Outcome(NamedTuple):
@@ -49,7 +51,7 @@ class Operations:
     attention: AttentionOp = masked_attention
     compile: bool = False
 
-    def prepare(self, function: Callable[..., object]) -> Callable[..., object]:
+    def prepare(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function as it will be called."""
         return torch.compile(function, dynamic=False, fullgraph=True) if self.compile else function
 
@@ -68,7 +70,8 @@ def join(
     norm: Tensor,
     eps: float,
 ) -> tuple[Tensor, Tensor]:
-    """Adds a sublayer's output to the prefix, mixes (`engine.attn_res.mix`) and normalises for the next sublayer.
+    """Adds a sublayer's output to the prefix, mixes (`engine.attn_res.mix`) and normalises for the next
+    sublayer.
 
     Args:
         prefix: [N, d], None where a block restarts.
@@ -87,17 +90,21 @@ def join(
         direction = query[0].float() * query[1].float().squeeze(0)
         wide = [source.float() for source in (*bank, prefix)]
         scores = [
-            (source * direction).sum(-1, keepdim=True) * torch.rsqrt(source.square().mean(-1, keepdim=True) + eps)
+            (source * direction).sum(-1, keepdim=True)
+            * torch.rsqrt(source.square().mean(-1, keepdim=True) + eps)
             for source in wide
         ]
         shares = torch.softmax(torch.cat(scores, dim=-1), dim=-1)
-        mixed = sum(source * shares[:, i : i + 1] for i, source in enumerate(wide))  # type: ignore[assignment]
-        mixed = mixed.to(prefix.dtype)
+        total = wide[0] * shares[:, :1]
+        for i, source in enumerate(wide[1:], 1):
+            total = total + source * shares[:, i : i + 1]
+        mixed = total.to(prefix.dtype)
     return prefix, rms(mixed, norm, eps)
 
 
 def kda_enter(kda: KDA, hidden: Tensor, segments: Tensor) -> tuple[Tensor, ...]:
-    """Projections and the convolution within documents: q, k, v, u [rows, T, H, D], beta [rows, T, H], z [N, H, D]."""
+    """Projections and the convolution within documents: q, k, v, u [rows, T, H, D], beta [rows, T, H], z [N,
+    H, D]."""
     rows, length = segments.shape
     qkv, u, beta, z = kda.project(hidden)
     wide = qkv.view(rows, length, -1).float()
@@ -105,7 +112,9 @@ def kda_enter(kda: KDA, hidden: Tensor, segments: Tensor) -> tuple[Tensor, ...]:
     total = wide * taps[-1]
     for back in range(1, len(taps)):
         same = functional.pad(segments[:, :-back] == segments[:, back:], (back, 0))
-        total = total + functional.pad(wide[:, :-back], (0, 0, back, 0)) * same.unsqueeze(-1) * taps[-1 - back]
+        total = (
+            total + functional.pad(wide[:, :-back], (0, 0, back, 0)) * same.unsqueeze(-1) * taps[-1 - back]
+        )
     mixed = functional.silu(total).to(hidden.dtype).unflatten(-1, (3, kda.heads, kda.head_dim))
     q, k, v = (part.contiguous() for part in mixed.unbind(-3))
     u = u.reshape(rows, length, kda.heads, kda.head_dim)
@@ -178,12 +187,14 @@ def experts(moe: LatentMoE, hidden: Tensor) -> tuple[Tensor, Tensor]:
     return routed, (weights > 0).sum(0, dtype=torch.float32)
 
 
-def head_loss(hidden: Tensor, weight: Tensor, targets: Tensor, shares: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def head_loss(
+    hidden: Tensor, weight: Tensor, targets: Tensor, shares: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
     """Weighted loss, nll [N] and hits [N] from the final hidden rows."""
     logits = functional.linear(hidden, weight).float()
     top = logits.detach().amax(-1)
     column = torch.arange(logits.shape[-1], device=logits.device)
-    # A masked sum and not a gather: its gradient fuses with the softmax's instead of filling a second [N, vocab].
+    # A masked sum and not a gather: its gradient fuses with the softmax's and fills no second [N, vocab].
     chosen = torch.where(column == targets.unsqueeze(-1), logits, 0.0).sum(-1)
     nll = torch.logsumexp(logits, dim=-1) - chosen
     loss = (nll * shares).sum() / shares.sum().clamp(min=1e-6)
@@ -213,9 +224,12 @@ class TrainingModel(nn.Module):
         self.moe_layers, self.experts = len(moes), text.moe.experts if text.moe else 0
         self.selection_biases = [moe.gate.e_score_correction_bias for moe in moes]
         for bias in self.selection_biases:
+            assert bias is not None, "training balances the experts by their selection bias"
             bias.requires_grad_(False)
         prepare = operations.prepare
-        self._join, self._dense, self._experts, self._head = (prepare(f) for f in (join, dense, experts, head_loss))
+        self._join, self._dense, self._experts, self._head = (
+            prepare(f) for f in (join, dense, experts, head_loss)
+        )
         self._kda_enter, self._kda_leave = prepare(kda_enter), prepare(kda_leave)
         self._mla_enter, self._mla_leave = prepare(mla_enter), prepare(mla_leave)
         self.images = ImageEncoder.of(k3) if k3.config.vision else None
@@ -238,7 +252,9 @@ class TrainingModel(nn.Module):
         for layer in decoder.order:
             eps = layer.input_layernorm.eps
             query = (layer.self_attention_res_norm.weight, layer.self_attention_res_proj.weight)
-            prefix, x = self._join(prefix, added, bank, query if bank else None, layer.input_layernorm.weight, eps)
+            prefix, x = self._join(
+                prefix, added, bank, query if bank else None, layer.input_layernorm.weight, eps
+            )
             added = self._attend(layer.self_attn, x, batch)
             if starts_block(layer.index, self._block):
                 bank, prefix = (*bank, prefix), None
@@ -268,7 +284,9 @@ class TrainingModel(nn.Module):
             a_log = layer.A_log.flatten()[: layer.heads]
             return self._kda_leave(layer, self._kda(q, k, v, u, beta, a_log, layer.dt_bias, self._bound), z)
         q, k, v, z = self._mla_enter(layer, x)
-        return self._mla_leave(layer, self._attention(q, k, v, batch["segments"], batch["bounds"], layer.scale), z)
+        return self._mla_leave(
+            layer, self._attention(q, k, v, batch["segments"], batch["bounds"], layer.scale), z
+        )
 
 
 def matrix_shape(name: str, parameter: nn.Parameter) -> tuple[int, int] | None:
@@ -289,7 +307,8 @@ def is_quantised(name: str) -> bool:
 
 @torch.no_grad()
 def initialise(k3: K3) -> None:
-    """Softens the engine's random weights for training: what writes to the stream begins small, convolutions bounded."""
+    """Softens the engine's random weights for training: what writes to the stream begins small, convolutions
+    bounded."""
     for name, parameter in k3.named_parameters():
         last = name.rsplit(".", 2)[-2] if name.endswith(".weight") else name.rsplit(".", 1)[-1]
         if last in ("o_proj", "down_proj", "routed_expert_up_proj", "wo", "fc1"):

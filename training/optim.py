@@ -1,7 +1,7 @@
 """Muon for matrices and AdamW for everything else, on fp32 masters beside the model's own parameters.
 
-Parameters of one shape live in one slab: the model's tensors and their gradients become views of it, so that a step
-is a handful of batched operations, can be captured in a CUDA graph, and never waits for the device.
+Parameters of one shape live in one slab: the model's tensors and their gradients become views of it, so that
+a step is a handful of batched operations, can be captured in a CUDA graph, and never waits for the device.
 Which parameter is a matrix is the caller's decision; the schedule is `training.schedule`.
 """
 
@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
-"""Quintic coefficients of Muon (Jordan et al. 2024): they push every singular value towards one in five steps."""
+"""Quintic coefficients of Muon (Jordan et al. 2024): they push every singular value towards one in five
+steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def orthogonalise(matrices: Tensor, steps: int = 5) -> Tensor:
 
 
 class Slab:
-    """Same-shaped tensors stored together: what the model computes with, its gradients and the fp32 masters."""
+    """Same-shaped tensors stored together: the model's own, their gradients and the fp32 masters."""
 
     def __init__(self, members: list[tuple[str, nn.Parameter]], tail: tuple[int, int] | None) -> None:
         """Moves the members into one storage.
@@ -210,7 +211,9 @@ class Optimizer:
             for name, master in slab.masters.items():
                 value = values[name]
                 if value.shape != master.shape:
-                    raise ValueError(f"{name}: {tuple(value.shape)} stored, {tuple(master.shape)} in the model")
+                    raise ValueError(
+                        f"{name}: {tuple(value.shape)} stored, {tuple(master.shape)} in the model"
+                    )
                 master.copy_(value)
             slab.weights.copy_(slab.master)
 

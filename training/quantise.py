@@ -1,4 +1,5 @@
-"""MXFP4 rounding without tables or host waits, equal to `engine.mxfp4` value for value, so that a graph can hold it."""
+"""MXFP4 rounding without tables or host waits, equal to `engine.mxfp4` value for value, so that a graph can
+hold it."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ def round_mxfp4(weights: Tensor) -> Tensor:
     low = (torch.frexp(largest)[1] - 3).clamp(-126, 125)
     low = torch.where(largest > 0, low, torch.zeros_like(low))
     first, second = _nearest(groups, low), _nearest(groups, low + 1)
-    better = (second - groups).square().sum(-1, keepdim=True) < (first - groups).square().sum(-1, keepdim=True)
+    better = (second - groups).square().sum(-1, keepdim=True) < (first - groups).square().sum(
+        -1, keepdim=True
+    )
     return torch.where(better, second, first).flatten(-2)
 
 

@@ -1,7 +1,7 @@
 """Batches of fixed shape: what the data's packed rows become before they travel to the device.
 
-Every array keeps its size from step to step, so that one captured graph serves the whole run. No torch here: this runs
-in the feed's workers.
+Every array keeps its size from step to step, so that one captured graph serves the whole run. No torch here:
+this runs in the feed's workers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from training.feed import Batch
 
 Array = np.ndarray[Any, Any]
 GAP = 4
-"""Tokens of padding between documents: there the decay is at its bound and nothing is written, which empties the state."""
+"""Tokens of padding between documents: there the decay is at its bound and nothing is written, which empties
+the state."""
 ASSISTANT = 100
 """Weight, in hundredths, of a token that the model itself writes."""
 
@@ -62,11 +63,12 @@ def fixed(batch: Packed, shape: Shape, families: tuple[str, ...]) -> Batch:
         families: names, in the order of their numbers.
 
     Returns:
-        ids, targets int16 [rows, length]: targets are the following tokens; weights uint8 [rows, length], hundredths, of
-        the target; segments uint8 [rows, length], 0 for padding; bounds int32 [segments + 1]: starts of the documents in the flattened rows, filled
-        up with the end; patches uint8 [images, patches, 588]; grids uint8 [images] (see `grid_index`); places int32
-        [images, patches / 4]: flat token positions of the features, the token count where there is none; family uint8
-        [rows, length], of the target.
+        ids, targets int16 [rows, length]: targets are the following tokens; weights uint8 [rows, length],
+        hundredths, of the target; segments uint8 [rows, length], 0 for padding; bounds int32 [segments + 1]:
+        starts of the documents in the flattened rows, filled up with the end; patches uint8 [images, patches,
+        588]; grids uint8 [images] (see `grid_index`); places int32 [images, patches / 4]: flat token
+        positions of the features, the token count where there is none; family uint8 [rows, length], of the
+        target.
 
     Images beyond the slots are dropped and their documents lose all weight.
     """
@@ -123,7 +125,11 @@ def _images(batch: Packed, shape: Shape, count: int) -> Batch:
 
 
 def produce(
-    documents: Callable[[int], Iterator[Document]], shape: Shape, families: tuple[str, ...], pad: int, seed: int
+    documents: Callable[[int], Iterator[Document]],
+    shape: Shape,
+    families: tuple[str, ...],
+    pad: int,
+    seed: int,
 ) -> Iterator[Batch]:
     """A worker's endless batches.
 

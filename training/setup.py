@@ -1,4 +1,5 @@
-"""Builds what a run trains with: operations checked on this very device, the model, its optimizer and the step."""
+"""Builds what a run trains with: operations checked on this very device, the model, its optimizer and the
+step."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ from torch import Tensor
 
 from kimi_sdk.engine.config import K3Config
 from kimi_sdk.engine.k3 import K3
-from training.attention import masked_attention, varlen_attention
-from training.delta import chunk_kda, fla_kda, pin_autotuner
+from training.attention import AttentionOp, masked_attention, varlen_attention
+from training.delta import KdaOp, chosen_configurations, chunk_kda, fla_kda, pin_autotuner
 from training.feed import Feed
 from training.measure import Log
 from training.model import Operations, TrainingModel, initialise, is_quantised, matrix_shape
 from training.optim import Optimizer, Rates
-from training.parity import LIMIT, attention_errors, check_kda
+from training.parity import LIMIT, attention_errors, check_kda, kda_time, model_errors
 from training.quantise import round_mxfp4
 from training.rows import Shape
 from training.step import Step
@@ -38,25 +39,49 @@ def operations(options: argparse.Namespace, config: K3Config, log: Log) -> Opera
     """
     if options.device != "cuda":
         return Operations()
-    kda, attention = chunk_kda, masked_attention
-    if not options.plain_kda:
-        pin_autotuner(options.pin)
-        kda = fla_kda()
-        linear = config.text.linear
-        if not check_kda(
-            kda, linear.heads, linear.head_dim, options.length, "cuda", lambda text: log("parity", text)
-        ):
-            raise SetupError("fla-core's chunk_kda is wrong on this device: try --pin four, or --plain-kda")
-    if not options.plain_attention:
-        shape = config.text.attention
-        errors = attention_errors(varlen_attention, 4, options.length, shape.heads, shape.v_dim, "cuda")
-        right = max(errors) < LIMIT
-        log("parity", f"varlen attention {errors}: {'used' if right else 'WRONG, masked attention instead'}")
-        attention = varlen_attention if right else masked_attention
+    kda = chunk_kda if options.plain_kda else _checked_kda(options, config, log)
+    attention = masked_attention if options.plain_attention else _checked_attention(options, config, log)
     return Operations(kda, attention, compile=True)
 
 
-def build_model(config: K3Config, device: torch.device, dtype: torch.dtype, seed: int, chosen: Operations) -> TrainingModel:
+def _checked_kda(options: argparse.Namespace, config: K3Config, log: Log) -> KdaOp:
+    def show(text: str) -> None:
+        log("parity", text)
+
+    tuners = pin_autotuner(options.pin)
+    kda = fla_kda()
+    heads, width = config.text.linear.heads, config.text.linear.head_dim
+    right = check_kda(kda, heads, width, options.length, "cuda", show)
+    if options.smoke:
+        for name, op in (("fla-core", kda), ("plain chunks", chunk_kda)):
+            took = kda_time(op, options.rows, options.length, heads, width)
+            show(f"{name}: {took:.2f} ns a token and head, forward and backward")
+        for line in chosen_configurations(tuners):
+            show(line)
+    if not right and not options.smoke:
+        raise SetupError("fla-core's chunk_kda is wrong on this device: try --pin four, or --plain-kda")
+    return kda if right else chunk_kda
+
+
+def _checked_attention(options: argparse.Namespace, config: K3Config, log: Log) -> AttentionOp:
+    shape = config.text.attention
+    try:
+        errors = attention_errors(varlen_attention, 4, options.length, shape.heads, shape.v_dim, "cuda")
+    except (RuntimeError, TypeError) as error:
+        log("parity", f"varlen attention does not run here, masked attention instead: {error}")
+        return masked_attention
+    right = max(errors) < LIMIT
+    listed = " ".join(f"{error:.1e}" for error in errors)
+    log(
+        "parity",
+        f"varlen attention out, dq, dk, dv: {listed}; {'used' if right else 'WRONG, masked instead'}",
+    )
+    return varlen_attention if right else masked_attention
+
+
+def build_model(
+    config: K3Config, device: torch.device, dtype: torch.dtype, seed: int, chosen: Operations
+) -> TrainingModel:
     """A fresh model with the checkpoint's dtypes (or fp32 throughout for the proof on a CPU)."""
     k3 = K3(config, seed=seed)
     initialise(k3)
@@ -115,6 +140,9 @@ def build(options: argparse.Namespace, shape: Shape, feed: Feed, log: Log) -> tu
     if cuda and not options.no_graph:
         step.capture(show=lambda text: log("setup", f"{text} ({time.monotonic() - start:.1f}s)"))
     if cuda and options.smoke:
-        for line in step.table():
+        reference = build_model(config, device, torch.float32, options.seed, Operations())
+        for line in [*model_errors(step, reference), *step.table()]:
             log("table", line)
+        del reference
+        torch.cuda.empty_cache()
     return step, progress

@@ -1,6 +1,7 @@
 """Training checkpoints: fp32 masters in a few small safetensors files, and what the next run must know.
 
-Files stay under 15 MiB each so that they can travel one by one. The product's format is `training.export`'s business.
+Files stay under 15 MiB each so that they can travel one by one. The product's format is `training.export`'s
+business.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Trains the bundled model: `python -m training.train --minutes 9 --out DIR [--resume DIR] [--final]`.
 
-One process drives one GPU (or, for the proof, a CPU); workers make the data. The schedule is shared by all runs: each
-adds its seconds to the checkpoint's, the last one (`--final`) ends its decay exactly at its own deadline.
+One process drives one GPU (or, for the proof, a CPU); workers make the data. The schedule is shared by all
+runs: each adds its seconds to the checkpoint's, the last one (`--final`) ends its decay exactly at its own
+deadline.
 """
 
 from __future__ import annotations
@@ -28,20 +29,34 @@ CHECKPOINT = Path(__file__).parent.parent / "kimi_sdk" / "checkpoints" / "k3-min
 
 def arguments() -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=9.0, help="this run's length, start-up included")
-    parser.add_argument("--total-minutes", type=float, default=19.0, help="planned training time of all runs together")
-    parser.add_argument("--decay", type=float, default=0.4, help="share of the total over which the rates fall")
-    parser.add_argument("--copy", type=float, default=0.05, help="share of the total, at its start, spent on copying")
-    parser.add_argument("--qat", type=float, default=0.33, help="share of the total, at its end, with 4-bit experts")
-    parser.add_argument("--final", action="store_true", help="the last run: decay ends at this run's deadline")
+    parser.add_argument(
+        "--total-minutes", type=float, default=19.0, help="planned training time of all runs together"
+    )
+    parser.add_argument(
+        "--decay", type=float, default=0.4, help="share of the total over which the rates fall"
+    )
+    parser.add_argument(
+        "--copy", type=float, default=0.05, help="share of the total, at its start, spent on copying"
+    )
+    parser.add_argument(
+        "--qat", type=float, default=0.33, help="share of the total, at its end, with 4-bit experts"
+    )
+    parser.add_argument(
+        "--final", action="store_true", help="the last run: decay ends at this run's deadline"
+    )
     parser.add_argument("--resume", type=Path, help="folder of a checkpoint to go on from")
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoint and log")
-    parser.add_argument("--config", type=Path, default=CHECKPOINT, help="folder with config.json and tiktoken.model")
+    parser.add_argument(
+        "--config", type=Path, default=CHECKPOINT, help="folder with config.json and tiktoken.model"
+    )
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--rows", type=int, default=32)
     parser.add_argument("--length", type=int, default=2048)
-    parser.add_argument("--images", type=int, default=64, help="image slots of a batch")
+    parser.add_argument("--images", type=int, default=80, help="image slots of a batch")
     parser.add_argument("--workers", type=int, default=13)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--muon", type=float, default=0.02)
@@ -113,7 +128,9 @@ class Run:
                 step.wait()
             now = time.monotonic()
             if now - reported > REPORT or steps in (1, 2, 5, 20) or steps == options.steps:
-                self._report(batch, steps, factor, (steps - marked) * self.shape.tokens / max(1e-9, now - reported))
+                self._report(
+                    batch, steps, factor, (steps - marked) * self.shape.tokens / max(1e-9, now - reported)
+                )
                 reported, marked = time.monotonic(), steps
             if now - evaluated > EVALUATE:
                 self._evaluate(steps)
@@ -145,7 +162,8 @@ class Run:
             "step",
             f"step {steps} tokens {self.progress.tokens / 1e6:.1f}M {speed / 1e6:.3f}M tok/s loss {loss:.4f} "
             f"own {own.get('all', 0.0):.4f} lr {factor:.3f} norm {norm:.3f} load {spread} "
-            f"waited {self.feed.waited:.1f}s | " + " ".join(f"{k} {v:.3f}" for k, v in own.items() if k != "all"),
+            f"waited {self.feed.waited:.1f}s | "
+            + " ".join(f"{k} {v:.3f}" for k, v in own.items() if k != "all"),
             step=self.progress.steps,
             tokens=self.progress.tokens,
             speed=speed,
@@ -179,7 +197,9 @@ class Run:
         for name, parameter in step.model.k3.named_parameters():
             tensors.setdefault(name, parameter.detach())
         files = save(self.options.out, tensors, self.progress)
-        self.log("saved", f"saved {len(files)} files in {time.monotonic() - start:.1f}s", step=self.progress.steps)
+        self.log(
+            "saved", f"saved {len(files)} files in {time.monotonic() - start:.1f}s", step=self.progress.steps
+        )
 
 
 REPORT, EVALUATE, SAVE = 10.0, 90.0, 120.0
@@ -193,8 +213,6 @@ def main() -> None:
     began = time.monotonic()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     options = arguments()
-    if options.smoke:
-        options.minutes = min(options.minutes, 3.0)
     run = Run(options, began)
     try:
         run.build()

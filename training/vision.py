@@ -1,7 +1,7 @@
 """The engine's vision tower and projector on a fixed number of padded images.
 
-Every grid of at most 8x8 patches has a number (`training.rows.grid_index`); the tower's layouts of all of them are kept as
-constants, so that images of any size share one static shape.
+Every grid of at most 8x8 patches has a number (`training.rows.grid_index`); the tower's layouts of all of
+them are kept as constants, so that images of any size share one static shape.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Self
 
-import torch
 from torch import Tensor, nn
 
 from kimi_sdk.engine.k3 import K3
@@ -35,7 +34,9 @@ class ImageEncoder(nn.Module):
         whole = pad([layout(grid, tower.config) for grid in grids], patches=SIDE**2, tokens=SIDE**2 // 4)
         for name in NAMES:
             value = getattr(whole, name)
-            self.register_buffer(name, value.float() if value.is_floating_point() else value, persistent=False)
+            self.register_buffer(
+                name, value.float() if value.is_floating_point() else value, persistent=False
+            )
 
     @classmethod
     def of(cls, k3: K3) -> Self:
