@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Generic
 
 from typing_extensions import TypeVar
 
-from kimi_sdk.events import Event
 from kimi_sdk.messages import Message, ToolCall, ToolResult
 
 if TYPE_CHECKING:
+    from kimi_sdk.events import Event
     from kimi_sdk.tools.context import RunContext
 
 DepsT = TypeVar("DepsT", default=None)

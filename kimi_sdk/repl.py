@@ -6,16 +6,22 @@ Ctrl-C stops the turn that is being written and keeps the conversation; Ctrl-D o
 from __future__ import annotations
 
 import sys
-import threading
 import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import wait
+from functools import partial
 from typing import Any
 
+import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from kimi_sdk.agent import Agent
+from kimi_sdk.approval import Approve, Decision, Deny
 from kimi_sdk.errors import KimiError
+from kimi_sdk.messages import ToolCall
+from kimi_sdk.result import RunResult
 from kimi_sdk.session import Session
-from kimi_sdk.terminal import Printer, spell_usage
+from kimi_sdk.terminal import Printer, spell_call, spell_usage
 
 HELP = """/help   this text
 /reset  begin a new conversation
@@ -62,27 +68,52 @@ class Repl:
 
     def _turn(self, portal: BlockingPortal, line: str) -> None:
         """One task, on the portal's event loop; Ctrl-C here cancels it there."""
-        ended = threading.Event()
         began = time.perf_counter()
 
-        async def work() -> None:
-            try:
-                async with self._agent.stream(line, session=self._session) as stream:
-                    async for event in stream:
-                        self._printer.event(event)
-                    usage = (await stream.result()).usage
-                self._printer.line(
-                    self._printer.styled(spell_usage(usage, time.perf_counter() - began), "dim")
-                )
-            except KimiError as error:
-                self._printer.line(self._printer.styled(f"{type(error).__name__}: {error}", "error"))
-            finally:
-                ended.set()
+        async def work() -> RunResult[Any]:
+            async with self._agent.stream(line, session=self._session) as stream:
+                async for event in stream:
+                    self._printer.event(event)
+                return await stream.result()
 
-        future = portal.start_task_soon(work)
         try:
-            future.result()
+            result = _interruptible(portal, work)
+            self._printer.finish()
+            while result.pending:
+                decisions = {call.id: self._ask(call) for call in result.pending}
+                result = _interruptible(portal, partial(result.resume, decisions))
+                if not result.pending:
+                    self._printer.line(str(result))
+            cost = spell_usage(result.usage, time.perf_counter() - began)
+            self._printer.line(self._printer.styled(cost, "dim"))
         except KeyboardInterrupt:
-            future.cancel()
-            ended.wait()
             self._printer.line(self._printer.styled("(stopped)", "dim"))
+        except KimiError as error:
+            self._printer.line(self._printer.styled(f"{type(error).__name__}: {error}", "error"))
+
+    def _ask(self, call: ToolCall) -> Decision:
+        """Asks the person whether a call may run."""
+        self._printer.line(f"May this run? {spell_call(call)}")
+        try:
+            return Approve() if input("[y/N] ").strip().lower() in ("y", "yes") else Deny()
+        except EOFError:
+            return Deny()
+
+
+def _interruptible(portal: BlockingPortal, work: Callable[[], Awaitable[RunResult[Any]]]) -> RunResult[Any]:
+    """Runs work on the portal's event loop; Ctrl-C here cancels it there, and returns when it has ended."""
+    scope = portal.call(anyio.CancelScope)
+    results: list[RunResult[Any]] = []
+
+    async def watched() -> None:
+        with scope:
+            results.append(await work())
+
+    future = portal.start_task_soon(watched)
+    try:
+        future.result()
+    except KeyboardInterrupt:
+        portal.call(scope.cancel)
+        wait([future])
+        raise
+    return results[0]

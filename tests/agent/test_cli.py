@@ -219,6 +219,33 @@ def test_chat_over_a_pipe() -> None:
     assert done.stderr == ""
 
 
+ASKING = """
+import sys
+from kimi_sdk import Model, tool
+from kimi_sdk.testing import ScriptedModel
+import kimi_sdk.cli as cli
+
+@tool(approval=True)
+def order(item: str) -> str:
+    return f"ordered {item}"
+
+model = ScriptedModel([[("order", {"item": "tea"}), ("order", {"item": "car"})], "Done."])
+Model.from_pretrained = classmethod(lambda cls, source: model)
+cli._imported = lambda name: order
+sys.exit(cli.main(["chat", "--tools", "own:order"]))
+"""
+
+
+def test_chat_asks_before_calls_that_need_approval() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ASKING], input="go\ny\nn\n", capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert 'May this run? order(item="tea")' in done.stdout
+    assert "Done." in done.stdout
+    assert "1 call " in done.stdout
+
+
 def test_ctrl_c_stops_the_turn_and_keeps_the_conversation() -> None:
     chat = subprocess.Popen(
         [sys.executable, "-u", "-c", CHAT],
