@@ -32,7 +32,7 @@ EXPRESSION = Intent(
     what do [I|you|we] get for {e}
     what is the [result|answer|value] of {e}
     {e}
-    {e} = 
+    {e} =
     is there a quick answer to {e}
     what would {e} be
     what number is {e}

@@ -174,7 +174,10 @@ TIMES = Intent(
 NO_PICTURE = "I see no picture. Please send one."
 COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "center", "right")
-WIDER_INK = {"white": ["black", "gray", "blue", "purple", "brown", "red"], "black": ["white", "yellow", "pink", "orange"]}
+WIDER_INK = {
+    "white": ["black", "gray", "blue", "purple", "brown", "red"],
+    "black": ["white", "yellow", "pink", "orange"],
+}
 
 
 def place_of(thing: Thing) -> str:
@@ -342,11 +345,7 @@ def question(world: World, view: View) -> Answer:
         if kind == "count":
             return counting(world, view)
         if kind == "where" and len(things) > 1 and (thing := view.unique(rng, name_of)):
-            name = (
-                name_of(thing)
-                if rng.random() < 0.5 or view.unique(rng, lambda t: t.shape) is None
-                else name_of(thing)
-            )
+            name = name_of(thing)
             return (
                 WHERE.say(rng, {"s": name}, held),
                 f"The {name} is at the {place_of(thing)}.",

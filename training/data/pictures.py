@@ -57,10 +57,9 @@ def canvas_size(rng: random.Random) -> tuple[int, int]:
     if roll < 0.8:
         side = rng.choice((128, 160, 200, 224, 256, 320))
         return side, side
-    wide = rng.choice(
+    return rng.choice(
         ((160, 120), (320, 240), (240, 180), (200, 150), (256, 144), (200, 100), (180, 240), (300, 200))
     )
-    return wide
 
 
 def shade(rng: random.Random, colour: str) -> tuple[int, int, int]:

@@ -7,14 +7,144 @@ from collections.abc import Callable
 from typing import Any
 
 from training.data import words
+from training.data.split import value_held
 
-JOBS = ["teacher", "nurse", "baker", "pilot", "farmer", "lawyer", "painter", "driver", "singer", "cook", "engineer", "gardener", "dentist", "carpenter", "plumber", "writer", "doctor", "actor", "clerk", "waiter", "tailor", "chemist", "judge", "sailor", "miner", "florist", "butcher", "barber", "librarian", "designer", "programmer", "accountant", "journalist", "musician", "photographer", "translator", "electrician", "mechanic"]
-DEPARTMENTS = (
-    ["sales", "marketing", "finance", "research", "support", "logistics", "legal", "design", "production", "security", "training"]
-)
-ITEMS = ["apples", "chairs", "books", "lamps", "pens", "shirts", "bottles", "tables", "plates", "phones", "bikes", "boxes", "candles", "socks", "tickets", "mugs", "keys", "bananas", "eggs", "cameras", "towels", "bags", "shoes", "pencils", "cables", "screws", "brushes", "batteries", "laptops", "carpets", "blankets", "hats"]
-FOODS = ["milk", "eggs", "flour", "sugar", "butter", "rice", "salt", "pepper", "onions", "garlic", "tomatoes", "cheese", "bread", "apples", "carrots", "beans", "oil", "honey", "lemons", "potatoes", "pasta", "cream", "yeast", "spinach", "mushrooms", "basil", "chicken", "fish", "nuts", "oats", "tea", "coffee"]
-COLOURS = ["red", "green", "blue", "yellow", "orange", "purple", "pink", "brown", "black", "white", "gray", "silver", "golden"]
+JOBS = [
+    "teacher",
+    "nurse",
+    "baker",
+    "pilot",
+    "farmer",
+    "lawyer",
+    "painter",
+    "driver",
+    "singer",
+    "cook",
+    "engineer",
+    "gardener",
+    "dentist",
+    "carpenter",
+    "plumber",
+    "writer",
+    "doctor",
+    "actor",
+    "clerk",
+    "waiter",
+    "tailor",
+    "chemist",
+    "judge",
+    "sailor",
+    "miner",
+    "florist",
+    "butcher",
+    "barber",
+    "librarian",
+    "designer",
+    "programmer",
+    "accountant",
+    "journalist",
+    "musician",
+    "photographer",
+    "translator",
+    "electrician",
+    "mechanic",
+]
+DEPARTMENTS = [
+    "sales",
+    "marketing",
+    "finance",
+    "research",
+    "support",
+    "logistics",
+    "legal",
+    "design",
+    "production",
+    "security",
+    "training",
+]
+ITEMS = [
+    "apples",
+    "chairs",
+    "books",
+    "lamps",
+    "pens",
+    "shirts",
+    "bottles",
+    "tables",
+    "plates",
+    "phones",
+    "bikes",
+    "boxes",
+    "candles",
+    "socks",
+    "tickets",
+    "mugs",
+    "keys",
+    "bananas",
+    "eggs",
+    "cameras",
+    "towels",
+    "bags",
+    "shoes",
+    "pencils",
+    "cables",
+    "screws",
+    "brushes",
+    "batteries",
+    "laptops",
+    "carpets",
+    "blankets",
+    "hats",
+]
+FOODS = [
+    "milk",
+    "eggs",
+    "flour",
+    "sugar",
+    "butter",
+    "rice",
+    "salt",
+    "pepper",
+    "onions",
+    "garlic",
+    "tomatoes",
+    "cheese",
+    "bread",
+    "apples",
+    "carrots",
+    "beans",
+    "oil",
+    "honey",
+    "lemons",
+    "potatoes",
+    "pasta",
+    "cream",
+    "yeast",
+    "spinach",
+    "mushrooms",
+    "basil",
+    "chicken",
+    "fish",
+    "nuts",
+    "oats",
+    "tea",
+    "coffee",
+]
+COLOURS = [
+    "red",
+    "green",
+    "blue",
+    "yellow",
+    "orange",
+    "purple",
+    "pink",
+    "brown",
+    "black",
+    "white",
+    "gray",
+    "silver",
+    "golden",
+]
 UNITS = ["kWh", "bar", "liters", "degrees", "volts", "percent", "ppm", "watts", "meters", "kg"]
 Value = tuple[str, Any, dict[str, Any]]
 STRING: dict[str, Any] = {"type": "string"}
@@ -24,7 +154,11 @@ NUMBER: dict[str, Any] = {"type": "number"}
 
 def open_or(rng: random.Random, held: bool, closed: list[str], chance: float = 0.45) -> str:
     """A value of a list that people expect, or any word."""
-    return words.pick(rng, closed, held) if rng.random() < chance else words.word(rng, held)
+    if rng.random() < chance:
+        side = [value for value in closed if value_held(value) == held] if held else closed
+        if side:
+            return words.pick(rng, side, held)
+    return words.word(rng, held)
 
 
 def _text(value: str) -> Value:
