@@ -27,7 +27,8 @@ NAMES = ("out", "dq", "dk", "dv", "du", "dbeta", "dA", "ddt")
 LIMIT = 0.03
 """Largest relative error of a bf16 kernel that counts as right; broken ones are off by 0.3 and more."""
 GATES = ("du", "dA", "ddt")
-"""Gradients of the decay: sums that cancel, up to a hundred times less exact, meaningless where it saturates."""
+"""Gradients of the decay: sums that cancel, up to a hundred times less exact, meaningless where it saturates.
+"""
 
 
 def relative(value: Tensor, reference: Tensor) -> float:
