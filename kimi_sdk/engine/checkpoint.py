@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -136,7 +136,7 @@ class _Shards:
         if not isinstance(mapping, dict) or not mapping:
             raise LoadError(f"{path}: weight_map names no tensor")
         for name, file in mapping.items():
-            if not isinstance(file, str) or len(PurePosixPath(file).parts) != 1 or file != Path(file).name:
+            if not isinstance(file, str) or Path(file).name != file or not file.endswith(".safetensors"):
                 raise LoadError(f"{path}: {name} lies in {file!r}, a file name of this folder is wanted")
         return mapping
 

@@ -80,7 +80,7 @@ def pair_decays(q: Tensor, k: Tensor, total: Tensor, *, bounded: bool) -> tuple[
 
 
 def _decayed(later: Tensor, earlier: Tensor) -> Tensor:
-    """fp32 ``exp(later - earlier)`` of fp64 running sums: close sums of hundreds must not lose their difference."""
+    """fp32 ``exp(later - earlier)`` of fp64 running sums: sums of hundreds must keep small gaps."""
     return torch.exp((later - earlier).float())
 
 

@@ -59,7 +59,7 @@ def _power_of_two(biased: Tensor) -> Tensor:
 def _nearest(groups: Tensor, biased: Tensor) -> tuple[Tensor, Tensor]:
     """Codes [..., G, 32] of the nearest E2M1 values under a scale, and the squared error [..., G, 1]."""
     step = _power_of_two(biased)
-    size = groups.abs() / step
+    size = (groups.abs() / step).contiguous()
     midpoints = torch.tensor(_MIDPOINTS, device=groups.device)
     lower = torch.bucketize(size, midpoints, right=False)
     upper = torch.bucketize(size, midpoints, right=True)  # differs from lower only on a tie

@@ -27,7 +27,7 @@ def raw_k3(**changes: Any) -> dict[str, Any]:
 
 
 def raw_kimi_linear() -> dict[str, Any]:
-    """Kimi-Linear's variations: flat keys, plain residual, SwiGLU, softplus decay, low-rank gate, no latent."""
+    """Kimi-Linear: flat keys, plain residual, SwiGLU, softplus decay, low-rank gate, no latent."""
     body: dict[str, Any] = copy.deepcopy(tiny(128, vision=False)["text_config"])
     for key in (
         "attn_res_block_size",
@@ -66,7 +66,7 @@ VARIANTS = {"k3": raw_k3, "kimi-linear": raw_kimi_linear, "irregular": raw_irreg
 
 
 def random_model(raw: dict[str, Any], seed: int = 1) -> K3:
-    """A model whose norms, biases and mixes are random too, so that none of them can be left out unnoticed."""
+    """A model whose norms, biases and mixes are random too, so that none can be left out unnoticed."""
     model = K3(K3Config.from_dict(raw), seed).requires_grad_(False)
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
@@ -113,8 +113,9 @@ def step(model: K3, caches: Caches, talks: list[Talk], ids: list[list[int]]) -> 
         slots=[talk.slot for talk in talks],
         pages=[talk.pages for talk in talks],
     )
+    packed = torch.tensor([token for part in ids for token in part])
     with torch.inference_mode():
-        hidden = model.forward(model.embed(torch.tensor(sum(ids, []))), batch, caches)
+        hidden = model.forward(model.embed(packed), batch, caches)
         logits = model.logits(hidden)
     for talk, part in zip(talks, ids, strict=True):
         talk.done += len(part)

@@ -1,4 +1,4 @@
-"""K3 in float64 from its equations, one token and one head at a time: slow, plain, and written apart from the engine.
+"""K3 in float64 from its equations, one token and one head at a time: slow, plain, written apart.
 
 Reads a dict of tensors under their names on disk (unpacked experts) and gives what the engine must give.
 """

@@ -138,7 +138,7 @@ def test_gradients_reach_every_trained_tensor() -> None:
 
 
 def test_bfloat16_follows_float32() -> None:
-    """The same code in bf16, where the fp32 islands matter: a coarse check that nothing is lost on the way."""
+    """The same code in bf16, where fp32 islands matter: a coarse check that nothing is lost."""
     model = random_model(raw_k3())
     wanted = run(model, some_ids(40), [33, 1, 6])
     pinned = pinned_names(model)
