@@ -18,9 +18,10 @@ from kimi_sdk.errors import ConfigError, SchemaError, ToolDefinitionError
 from kimi_sdk.output import Choice, Constraint, Grammar, Regex
 from kimi_sdk.protocol.arguments import call
 from kimi_sdk.protocol.lower import Lowering
-from kimi_sdk.protocol.matcher import TurnMatcher, Vocabulary
-from kimi_sdk.protocol.pattern import full, translate
-from kimi_sdk.protocol.rules import NO_TEXT, TEXT, Rules, error_of, literal, regex
+from kimi_sdk.protocol.matcher import Compiled, TurnMatcher, Vocabulary
+from kimi_sdk.protocol.pattern import translate
+from kimi_sdk.protocol.probe import NO_TEXT, error_of
+from kimi_sdk.protocol.rules import TEXT, Rules, literal, regex
 from kimi_sdk.protocol.tokenizer import Tokenizer
 from kimi_sdk.schema import Schema, admit
 
@@ -37,14 +38,17 @@ class TurnGrammar:
     Attributes:
         start: the channel that the prompt left open; ``"text"`` is a bare text without channels.
         thinking_tokens: tokens of thought after which the think channel is closed.
-        grammar: the grammar in llguidance's own form.
     """
 
     start: GrammarStart
     thinking_tokens: int | None
-    grammar: str
     _vocabulary: Vocabulary
-    _first: Any
+    _compiled: Compiled
+
+    @property
+    def text(self) -> str:
+        """The grammar in llguidance's own form."""
+        return self._compiled.text
 
     @classmethod
     def build(
@@ -89,15 +93,15 @@ class TurnGrammar:
             text = _turn(
                 tokenizer, start, lowered, output, must_call=must_call, empty=empty, parallel=parallel
             )
-            compiled = (text, _compile(vocabulary, text, lowered, output))
+            compiled = Compiled(text, _compile(vocabulary, text, lowered, output))
             _cache.put(key, compiled)
-        return cls(start, thinking_tokens, compiled[0], vocabulary, compiled[1])
+        return cls(start, thinking_tokens, vocabulary, compiled)
 
     def matcher(self) -> TurnMatcher:
         """A mask at the turn's first token."""
         return TurnMatcher(
             self._vocabulary,
-            self._first.deep_copy(),
+            self._compiled,
             thinking=self.start == "think",
             bound=self.thinking_tokens,
         )
@@ -163,17 +167,19 @@ def _turn(
 def _output(rules: Rules, output: Constraint[Any], grammars: list[dict[str, str]]) -> str:
     """The response's body."""
     if isinstance(output, Regex):
-        return rules.terminal(regex(full(translate(output.pattern), search=False)))
+        return rules.terminal(regex(translate(output.pattern), "", search=False))
     if isinstance(output, Choice):
         return rules.terminal(" | ".join(literal(text) for text in output.options))
     if isinstance(output, Grammar):
+        rules.delicate |= "&" in output.lark or "~" in output.lark
         grammars.append({"name": "output", "lark_grammar": output.lark})
         return "@output"
     if output.schema is None:
         raise SchemaError(f"{output!r} says nothing that a grammar could enforce.")
     lowering = Lowering(output.schema, closed=output.closed)
-    if error_of(_lark(lowering, lowering.schema)) == NO_TEXT:
+    if lowering.schema is False or error_of(_lark(lowering, lowering.schema)) == NO_TEXT:
         raise SchemaError("No value satisfies the output's schema.")
+    rules.delicate |= lowering.delicate
     return f"%json {lowering.text(lowering.schema)}"
 
 
@@ -181,6 +187,7 @@ def _calls(rules: Rules, offered: Mapping[str, Lowering], *, parallel: bool) -> 
     """The tools channel with at least one call."""
     names = []
     for number, (name, lowering) in enumerate(offered.items()):
+        rules.delicate |= lowering.delicate
         try:
             names.append(call(rules, name, f"c{number}", lowering))
         except SchemaError as error:
@@ -228,7 +235,8 @@ def _explained(message: str, offered: Mapping[str, Lowering], output: Constraint
         lowering = Lowering(output.schema, closed=output.closed)
         if culprit := lowering.culprit(partial(_failing, lowering)):
             return culprit
-    return SchemaError(f"The grammar of the turn cannot be compiled: {message}")
+    reason = message.partition("\n")[0].partition("JSON schema: ")[2] or message.partition("\n")[0]
+    return SchemaError(f"A schema of this turn cannot be enforced while tokens are written: {reason}.")
 
 
 def _failing(lowering: Lowering, schema: Schema) -> str:
@@ -260,24 +268,25 @@ class _Cache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: OrderedDict[tuple[Any, ...], tuple[str, Any]] = OrderedDict()
+        self._held: OrderedDict[tuple[Any, ...], Compiled] = OrderedDict()
         self._bytes = 0
 
-    def get(self, key: tuple[Any, ...]) -> tuple[str, Any] | None:
+    def get(self, key: tuple[Any, ...]) -> Compiled | None:
         with self._lock:
             found = self._held.get(key)
-            if found is not None:
-                self._held.move_to_end(key)
+            if found is None or found.broken:
+                return None
+            self._held.move_to_end(key)
             return found
 
-    def put(self, key: tuple[Any, ...], value: tuple[str, Any]) -> None:
+    def put(self, key: tuple[Any, ...], value: Compiled) -> None:
         with self._lock:
-            if key not in self._held:
-                self._held[key] = value
-                self._bytes += len(value[0])
+            replaced = self._held.pop(key, None)
+            self._bytes += len(value.text) - (len(replaced.text) if replaced else 0)
+            self._held[key] = value
             while len(self._held) > _CACHED or (self._bytes > _CACHED_BYTES and len(self._held) > 1):
-                _, (dropped, _) = self._held.popitem(last=False)
-                self._bytes -= len(dropped)
+                _, dropped = self._held.popitem(last=False)
+                self._bytes -= len(dropped.text)
 
 
 _cache = _Cache()

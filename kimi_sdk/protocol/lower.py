@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from kimi_sdk.errors import SchemaError
 from kimi_sdk.protocol.pattern import FORMATS, FREE_FORMATS, translate
+from kimi_sdk.protocol.probe import error_of, is_empty
 from kimi_sdk.schema import Schema, pointer, subschemas
 
 _KEPT = frozenset(
@@ -47,6 +48,7 @@ _REFUSED = frozenset(
         *("unevaluatedProperties", "$dynamicRef", "$recursiveRef", "$id"),
     )
 )
+TYPES = ("string", "integer", "number", "boolean", "null", "object", "array")
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _COMBINERS = ("allOf", "anyOf", "oneOf", "$ref")
 # Words beside which an object's own properties are not all there is.
@@ -64,16 +66,12 @@ _EXACT = 2**53 - 1
 # What the matcher's messages say about which keyword.
 _SIGNS = (
     ("oneOf", "oneOf"),
-    ("minLength", "minLength"),
     ("[Rr]egex|look-?around|attern", "pattern"),
     ("min/maxProperties", "minProperties"),
     ("min/maxProperties", "maxProperties"),
     ("attern", "patternProperties"),
     ("multipleOf", "multipleOf"),
-    *(("minimum|maximum|range", key) for key in _BOUNDS),
-    ("minItems", "minItems"),
-    ("required", "required"),
-    ("anyOf is empty", "enum"),
+    *(("range", key) for key in _BOUNDS),
     ("", "allOf"),
 )
 _STYLE = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
@@ -85,6 +83,7 @@ class Lowering:
     Attributes:
         schema: the lowered schema; its references lead to ``defs``.
         defs: the lowered definitions by their new names.
+        delicate: whether a number is bounded to multiples of a fraction (``Rules.delicate``).
     """
 
     def __init__(self, root: Schema, *, closed: bool) -> None:
@@ -102,6 +101,7 @@ class Lowering:
         self._names: dict[tuple[str, bool], str] = {}
         self._waiting: list[tuple[str, str, Any, bool]] = []
         self.defs: dict[str, Schema] = {}
+        self.delicate = False
         self.schema = self._lower(root, "", False)
         while self._waiting:
             name, at, target, opened = self._waiting.pop()
@@ -137,12 +137,15 @@ class Lowering:
         places += [(unquote(ref[1:]), self.defs[name]) for (ref, _), name in self._names.items()]
         for at, whole in places:
             for part, inner in subschemas(whole, at):
-                if message := failing(part):
-                    keyword = next(
-                        (key for sign, key in _SIGNS if key in part and re.search(sign, message)), ""
-                    )
-                    here = inner + pointer(keyword) if keyword else inner
-                    return unenforceable(keyword, here, message)
+                if isinstance(part, dict) and (message := failing(part)):
+                    if is_empty(message):
+                        why = message.removeprefix("Unsatisfiable schema: ")
+                        return SchemaError(
+                            f"No value satisfies the schema at {inner or '/'!r}: {why}.", pointer=inner
+                        )
+                    signs = (key for sign, key in _SIGNS if key in part and re.search(sign, message))
+                    keyword = next(signs, "")
+                    return unenforceable(keyword, inner + pointer(keyword) if keyword else inner, message)
         return None
 
     def _lower(self, schema: Schema, at: str, opened: bool) -> Schema:
@@ -175,6 +178,8 @@ class Lowering:
                 self._add_names(out, schema, value, here)
             else:
                 _refuse(out, schema, key, value, here)
+        if "multipleOf" in out:
+            self._add_multiple(out, at)
         if self._closed and not opened and "properties" in schema and not schema.keys() & _OPENING:
             out["additionalProperties"] = False
         return out
@@ -188,6 +193,20 @@ class Lowering:
                 out["items"] = self._lower(schema["additionalItems"], here, False)
         elif key != "additionalItems":
             out[key] = self._lower(value, here, False)
+
+    def _add_multiple(self, out: dict[str, Any], at: str) -> None:
+        """Makes multiples of an integer integers; multiples of a fraction must have one within the bounds."""
+        if isinstance(out["multipleOf"], int):
+            named = out.get("type", list(TYPES))
+            kinds = [named] if isinstance(named, str) else named
+            out["type"] = list(dict.fromkeys("integer" if kind == "number" else kind for kind in kinds))
+            return
+        self.delicate = True
+        bounded = {key: out[key] for key in (*_BOUNDS, "multipleOf") if key in out}
+        if error_of(f"start: value\nvalue: %json {self.text({'type': 'number', **bounded})}"):
+            raise SchemaError(
+                f"No number satisfies the schema at {at or '/'!r}.", pointer=at, keyword="multipleOf"
+            )
 
     def _define(self, ref: str, here: str, opened: bool) -> str:
         """The new name of a reference's target, lowered later, so that it may lead back to itself."""

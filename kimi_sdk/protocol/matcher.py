@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kimi_sdk.errors import EngineError
@@ -69,23 +70,41 @@ class Vocabulary:
         return self._tails
 
 
+@dataclass
+class Compiled:
+    """A compiled grammar.
+
+    Attributes:
+        text: the grammar in llguidance's own form.
+        first: an ``LLMatcher`` at its beginning. Its copies share their tables with it.
+        broken: whether a matcher of it failed; the shared tables cannot be trusted after that.
+    """
+
+    text: str
+    first: Any
+    broken: bool = False
+
+
 class TurnMatcher:
     """The tokens that may come next in one turn; implements the engine's ``TokenMask``.
 
     One per request, used by one thread at a time.
     """
 
-    def __init__(self, vocabulary: Vocabulary, matcher: Any, *, thinking: bool, bound: int | None) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, compiled: Compiled, *, thinking: bool, bound: int | None
+    ) -> None:
         """Starts a turn.
 
         Args:
             vocabulary: of the model.
-            matcher: a fresh ``LLMatcher``, owned by this object from now on.
+            compiled: the grammar of the turn.
             thinking: whether the turn begins inside the think channel.
             bound: tokens of thought after which the channel is closed; ``None`` for no bound.
         """
         self._vocabulary = vocabulary
-        self._matcher = matcher
+        self._compiled = compiled
+        self._matcher = compiled.first.deep_copy()
         self._bound = bound if thinking else None
         self._lacking = 0
         self._finished = False
@@ -178,6 +197,7 @@ class TurnMatcher:
 
     def _check(self) -> None:
         if self._matcher.is_error():
+            self._compiled.broken |= "panic" in self._matcher.get_error()
             raise EngineError(f"The grammar's matcher failed: {self._matcher.get_error()}")
 
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
-import re
-from functools import lru_cache
 
 from kimi_sdk.errors import SchemaError
+from kimi_sdk.protocol.pattern import full
+from kimi_sdk.protocol.probe import error_of
 from kimi_sdk.protocol.tokenizer import Tokenizer
 
 # Integers of more digits, and exponents of more, would leave what Python and a double can hold.
 INTEGER = r"/-?(?:0|[1-9][0-9]{0,99})/"
 NUMBER = r"/-?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,2})?/"
-NO_TEXT = "no text satisfies it"
 TEXT = r"/(?s:.*)/"
 
 
 class Rules:
-    """A grammar's rules; special tokens stand in it by their ids, so no text can ever spell one."""
+    """A grammar's rules; special tokens stand in it by their ids, so no text can ever spell one.
+
+    Attributes:
+        delicate: whether some terminal is an intersection that may end without looking like an end. The
+            matcher fails where it would force a special token after such a one, so it must not force any.
+    """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.sep = f"<[{tokenizer.sep_id}]>"
@@ -26,6 +30,7 @@ class Rules:
         self._close = f"<[{tokenizer.close_id}]>"
         self._rules: dict[str, str] = {}
         self._terminals: dict[str, str] = {}
+        self.delicate = False
 
     def rule(self, name: str, body: str) -> str:
         """Adds a rule and gives its name."""
@@ -54,7 +59,8 @@ class Rules:
 
     def lark(self) -> str:
         """The whole grammar."""
-        lines = [f"{name}: {body}" for name, body in self._rules.items()]
+        lines = ['%llguidance {"no_forcing": true}'] if self.delicate else []
+        lines += [f"{name}: {body}" for name, body in self._rules.items()]
         lines += [f"{name}: {body}" for body, name in self._terminals.items()]
         return "\n".join(lines)
 
@@ -70,15 +76,20 @@ def attribute(name: str, value: str) -> str:
     return f' {name}="{escaped}"'
 
 
-def regex(pattern: str, at: str = "") -> str:
-    """A pattern of the matcher's dialect as a Lark regular expression.
+def regex(pattern: str, at: str, *, search: bool) -> str:
+    """A translated pattern as a Lark regular expression.
+
+    Args:
+        pattern: in the matcher's dialect.
+        at: JSON pointer of the pattern.
+        search: whether it may be found anywhere in the text, or must be the whole text.
 
     Raises:
         SchemaError: the matcher does not know it.
     """
     from llguidance import regex_to_lark
 
-    body = f"/{regex_to_lark(pattern, '')}/"
+    body = f"/{regex_to_lark(full(pattern, search=search), '')}/"
     if message := error_of(f"start: T\nT: {body}"):
         reason = next(
             (line for line in message.splitlines() if line.startswith("error:")), message.splitlines()[0]
@@ -89,17 +100,3 @@ def regex(pattern: str, at: str = "") -> str:
             keyword="pattern",
         )
     return body
-
-
-@lru_cache(maxsize=1024)
-def error_of(lark: str) -> str:
-    """The matcher's message about a small grammar; ``""`` if it is sound and has at least one text."""
-    from llguidance import LLMatcher, LLTokenizer
-
-    tokenizer = LLTokenizer("byte")
-    matcher = LLMatcher(tokenizer, LLMatcher.grammar_from_lark(lark), log_level=0)
-    if matcher.is_error():
-        return re.sub(r"^at \d+\(\d+\): (failed to compile JSON schema: )?", "", str(matcher.get_error()))
-    mask = bytearray(matcher.compute_bitmask())
-    mask[tokenizer.eos_token // 8] &= ~(1 << tokenizer.eos_token % 8)
-    return "" if any(mask) or matcher.is_accepting() else NO_TEXT

@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 from kimi_sdk.errors import SchemaError
 from kimi_sdk.protocol.lower import Lowering, unenforceable
-from kimi_sdk.protocol.pattern import full
-from kimi_sdk.protocol.rules import INTEGER, NUMBER, TEXT, Rules, error_of, literal, regex
+from kimi_sdk.protocol.probe import error_of
+from kimi_sdk.protocol.rules import INTEGER, NUMBER, TEXT, Rules, literal, regex
 from kimi_sdk.schema import Schema, checker, parse_json
 
 WireType: TypeAlias = Literal["string", "number", "boolean", "null", "object", "array"]
@@ -106,7 +106,7 @@ def values(rules: Rules, lowering: Lowering, schema: Schema, at: str) -> dict[Wi
             continue
         left = kinds(option)
         if "string" in left:
-            texts.append(_text(option, at))
+            texts.append(_text(rules, option, at))
         for kind in WIRE_TYPES[1:]:
             if atoms := _ATOMS[kind] & left:
                 others.setdefault(kind, []).append(
@@ -180,12 +180,13 @@ def _atom(value: Any) -> str:
     return kind
 
 
-def _text(option: Conjunction, at: str) -> str:
+def _text(rules: Rules, option: Conjunction, at: str) -> str:
     """A raw string's Lark terminal: its patterns and its length, all at once."""
     patterns = dict.fromkeys(part["pattern"] for part in option if "pattern" in part)
     least = max((part.get("minLength", 0) for part in option), default=0)
     most = min((part["maxLength"] for part in option if "maxLength" in part), default=None)
-    parts = [regex(full(pattern, search=True), f"{at}/pattern") for pattern in patterns]
+    parts = [regex(pattern, f"{at}/pattern", search=True) for pattern in patterns]
+    rules.delicate |= len(parts) > 1
     if least or most is not None:
         parts.append(f"/(?s:.{{{least},{'' if most is None else most}}})/")
     if not parts:
