@@ -190,9 +190,11 @@ def test_held_out_values_are_never_trained(tokenizer: Tokenizer) -> None:
     for held in (False, True):
         mix = Mix(2, tokenizer, held=held)
         for _ in range(40):
-            for message in mix.sample("shipped").messages:
+            messages = mix.sample("shipped").messages
+            refused = {r.call_id for message in messages for r in message.results if r.is_error}
+            for message in messages:
                 for call in message.calls:
-                    if call.name == "country_facts":
+                    if call.name == "country_facts" and call.id not in refused:
                         assert value_held(call.args["country"]) == held
                     elif call.name == "day_of_week":
                         assert value_held(call.args["date"]) == held

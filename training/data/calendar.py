@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from training.data import words
 from training.data.speech import Intent
-from training.data.world import World
+from training.data.world import FAILED, World
 
 SHIFT = Intent(
     "date.after",
@@ -225,7 +225,7 @@ def shift(world: World) -> None:
         ("shift_date", {"date": iso, "amount": signed, "unit": unit}),
     )
     if world.errors[0]:
-        world.reply(result)
+        world.reply(result, FAILED)
         return
     world.reply(
         rng.choice(
@@ -248,7 +248,7 @@ def between(world: World) -> None:
         ("days_between", {"start": iso, "end": end.isoformat()}),
     )
     if world.errors[0]:
-        world.reply(result)
+        world.reply(result, FAILED)
         return
     noun = "day" if result in ("1", "-1") else "days"
     world.reply(

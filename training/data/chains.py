@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from kimi_sdk.tools.builtin import ORDER
 from training.data import arithmetic, calendar, folder, lookups, memory, units, words
+from training.data.compose import composed
 from training.data.speech import Intent
 from training.data.world import World
 
@@ -517,9 +519,7 @@ def note_calc(world: World) -> None:
         world.user(memory.SAVE.say(rng, {"t": title, "x": body}, world.held))
         memory.save_call(world, title, body)
     else:
-        store = world.facts.setdefault("store", memory_store())
-        store.save_note(title, body)
-        world.facts.setdefault("notes", {})[title] = body
+        memory.keep(world, title, body)
     shown = memory.quoted(world, title)
     if use_word:
         world.user(CAPITAL_DEFINE.say(rng, {"t": shown}, world.held))
@@ -546,22 +546,14 @@ def note_calc(world: World) -> None:
         world.reply(f"{first} * {count} = {last}.")
 
 
-def memory_store() -> object:
-    from kimi_sdk.tools.notes import Notes
-
-    return Notes()
-
-
 def file_chain(world: World) -> None:
     """A file's content goes into the next call."""
     rng = world.rng
-    root = world.facts["root"]
     known = folder.files(world)
     if world.has("calculate") and (rng.random() < 0.5 or not world.has("save_note")):
         _, exact = arithmetic.spelled_expression(world)
         path = folder.file_word(world) + ".txt"
-        (root / path).write_text(exact, encoding="utf-8")
-        known[path] = exact
+        folder.put(world, path, exact)
         world.user(FILE_CALC.say(rng, {"t": path}, world.held))
         first = settle(
             world, ("read_file", {"path": path}), f"First read '{path}', then calculate what it says."
@@ -636,4 +628,26 @@ CHAINS: tuple[tuple[Callable[[World], None], tuple[str, ...]], ...] = (
     (file_chain, ("read_file", "calculate")),
     (file_chain, ("read_file", "save_note")),
     (search_read, ("search_files", "read_file")),
+    (composed, ("calculate", "convert_units")),
+    (composed, ("calculate", "convert_units", "save_note")),
+    (composed, ("calculate", "country_facts")),
+    (composed, ("calculate", "country_facts", "convert_units")),
+    (composed, ("calculate", "days_between", "convert_units")),
+    (composed, ("shift_date", "day_of_week", "days_between")),
+    (composed, ("read_note", "calculate", "define_word")),
+    (composed, ("read_file", "calculate", "define_word", "save_note")),
+    (composed, ("define_word", "country_facts", "save_note")),
+    (
+        composed,
+        (
+            "calculate",
+            "convert_units",
+            "days_between",
+            "shift_date",
+            "day_of_week",
+            "country_facts",
+            "save_note",
+        ),
+    ),
+    (composed, tuple(ORDER)),
 )

@@ -110,6 +110,12 @@ def furnish(world: World) -> None:
     world.facts["files"] = files
 
 
+def put(world: World, path: str, body: str) -> None:
+    """One more file."""
+    (world.facts["root"] / path).write_text(body, encoding="utf-8")
+    world.facts.setdefault("files", {})[path] = body
+
+
 def file_word(world: World) -> str:
     rng = world.rng
     name = words.word(rng, world.held)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from kimi_sdk.errors import Retry
+from kimi_sdk.tools.facts import country_facts, define_word
 from training.data import words
 from training.data.shipped import country_names
-from training.data.speech import Intent
+from training.data.speech import Intent, misspell
 from training.data.split import value_held
-from training.data.world import World
+from training.data.world import FAILED, World
 
 FACTS = {
     "capital": Intent(
@@ -203,22 +207,45 @@ def country(world: World, *, fact: str = "", exclude: str = "") -> str:
             return name
 
 
+def hint(function: Callable[..., str], *arguments: str) -> str | None:
+    """What the tool suggests instead; ``""`` where it refuses without a suggestion, ``None`` where it answers."""
+    try:
+        function(*arguments)
+    except Retry as refusal:
+        text = str(refusal)
+        return text.split("Did you mean ")[1].rstrip("?").strip("'\"") if "Did you mean " in text else ""
+    return None
+
+
 def lookup(world: World, name: str, fact: str) -> None:
-    (result,) = world.call(
-        f"The {fact} of {name}: {world.title('country_facts')}.",
-        ("country_facts", {"country": name, "fact": fact}),
-    )
-    world.reply(result if world.errors[0] else FACT_ANSWERS[fact].format(c=name, r=result.rstrip(".")))
+    call = {"country": name, "fact": fact}
+    (result,) = world.call(f"The {fact} of {name}: {world.title('country_facts')}.", ("country_facts", call))
+    again = world.retry("country_facts", call, "country")
+    if again is not None:
+        (result,) = again
+        name = next(iter(world.messages[-2].calls[0].args.values()))
+    if world.errors[0]:
+        world.reply(result, FAILED)
+        return
+    world.reply(FACT_ANSWERS[fact].format(c=name, r=result.rstrip(".")))
 
 
 def facts(world: World) -> None:
     """A fact of a country; sometimes of an invented one, which the tool refuses."""
     rng = world.rng
     fact = rng.choice(list(FACTS))
-    invented = rng.random() < 0.15
-    name = words.pseudo(rng, world.held).capitalize() if invented else country(world)
-    if rng.random() < 0.12:
+    invented = rng.random() < 0.05
+    name = country(world)
+    if invented:
+        name = words.pseudo(rng, world.held).capitalize()
+        while hint(country_facts, name, fact) != "":
+            name = words.pseudo(rng, world.held).capitalize()
+    roll = rng.random()
+    if roll < 0.12:
         name = name.lower()
+    elif roll < 0.15 and len(name) > 5 and name.isalpha() and not invented:
+        wrong = misspell(rng, name)
+        name = wrong if hint(country_facts, wrong, fact) == name else name
     world.user(FACTS[fact].say(rng, {"c": name}, world.held))
     lookup(world, name, fact)
     roll = rng.random()
@@ -233,17 +260,27 @@ def facts(world: World) -> None:
 
 
 def define(world: World) -> None:
-    """The meaning of a word; sometimes of one that no dictionary has."""
+    """The meaning of a word; sometimes of one that no dictionary has, or of one misspelled."""
     rng = world.rng
     roll = rng.random()
-    term = words.word(rng, world.held) if roll < 0.3 else words.english(rng, world.held)
+    term = words.english(rng, world.held)
+    if roll < 0.05:
+        wrong = words.word(rng, world.held)
+        term = wrong if hint(define_word, wrong) in (None, "") else term
+    elif roll > 0.97 and len(term) > 6 and term.isalpha():
+        wrong = misspell(rng, term)
+        term = wrong if hint(define_word, wrong) == term else term
     shown = rng.choice((term, term, term, f"'{term}'", f'"{term}"', term.capitalize()))
     world.user(DEFINE.say(rng, {"w": shown}, world.held))
-    asked = term.capitalize() if shown == term.capitalize() else term
+    asked = shown.strip("'\"")
     (result,) = world.call(
         f"The meaning of '{asked}': {world.title('define_word')}.", ("define_word", {"word": asked})
     )
+    again = world.retry("define_word", {"word": asked}, "word")
+    if again is not None:
+        (result,) = again
+        asked = next(iter(world.messages[-2].calls[0].args.values()))
     if world.errors[0]:
-        world.reply(result)
+        world.reply(result, FAILED)
         return
     world.reply(rng.choice(("{w}: {r}", "'{w}' means: {r}", "{w}: {r}")).format(w=asked, r=result))

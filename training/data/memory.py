@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from kimi_sdk.tools.notes import Notes
 from training.data import words
 from training.data.frames import Pool
-from training.data.speech import Intent
+from training.data.speech import Intent, misspell
 from training.data.world import World
 
 SAVE = Intent(
@@ -155,6 +156,12 @@ def save_call(world: World, title: str, body: str, say: bool = True) -> None:
         )
 
 
+def keep(world: World, title: str, body: str) -> None:
+    """A note that is there before anybody asks."""
+    world.facts.setdefault("store", Notes()).save_note(title, body)
+    world.facts.setdefault("notes", {})[title] = body
+
+
 def save(world: World) -> None:
     rng = world.rng
     title, body = words.title(rng, world.held), text(world)
@@ -167,17 +174,23 @@ def save(world: World) -> None:
 
 
 def read_call(world: World, title: str) -> str:
-    (result,) = world.call(
-        f"Read the note '{title}': {world.title('read_note')}.", ("read_note", {"title": title})
-    )
-    return result
+    """Reads a note, under the title that the tool suggests if there is none of this one."""
+    call = {"title": title}
+    (result,) = world.call(f"Read the note '{title}': {world.title('read_note')}.", ("read_note", call))
+    again = world.retry("read_note", call, "title")
+    return result if again is None else again[0]
 
 
 def read(world: World) -> None:
     """Reads a note that exists, or one that does not."""
     rng = world.rng
     stored = world.facts.get("notes", {})
+    if not stored and rng.random() < 0.8:
+        keep(world, words.title(rng, world.held), text(world))
+        stored = world.facts["notes"]
     title = rng.choice(list(stored)) if stored and rng.random() < 0.85 else words.title(rng, world.held)
+    if rng.random() < 0.06 and len(title) > 6:
+        title = misspell(rng, title)
     world.user(READ.say(rng, {"t": quoted(world, title)}, world.held))
     result = read_call(world, title)
     world.reply(

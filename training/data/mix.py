@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal, Self, TypeAlias
 
 from kimi_sdk.protocol.tokenizer import Tokenizer
-from training.data import assistant, extraction, invented, labels, looking, typed_tools, words
+from training.data import assistant, attributes, extraction, invented, labels, looking, typed_tools, words
 from training.data.document import Batch as Batch
 from training.data.document import Document as Document
 from training.data.document import pack as pack
@@ -38,6 +38,7 @@ FAMILIES: dict[str, Family] = {
     "chain": assistant.chained,
     "idle": assistant.idle,
     "extract": extraction.extract,
+    "describe": attributes.describe,
     "pairs": extraction.pairs,
     "label": labels.label,
     "typed_tools": typed_tools.typed_tools,
@@ -47,46 +48,49 @@ FAMILIES: dict[str, Family] = {
 # Parts of the documents of a stage, by family. Documents differ in length: see README.md for the tokens.
 STAGES: dict[Stage, dict[str, float]] = {
     "copy": _parts(
-        copy=42,
+        copy=40,
         shipped=8,
         renamed=8,
         invented=8,
-        chain=4,
+        chain=5,
         idle=4,
         extract=8,
-        pairs=12,
-        label=4,
+        describe=8,
+        pairs=14,
+        label=5,
         typed_tools=1,
         look=8,
         look_typed=2,
     ),
     "main": _parts(
-        copy=6,
-        shipped=14,
-        renamed=7,
+        copy=5,
+        shipped=15,
+        renamed=6,
         invented=12,
-        chain=12,
+        chain=15,
         idle=6,
-        extract=20,
-        pairs=6,
-        label=7,
+        extract=22,
+        describe=20,
+        pairs=7,
+        label=9,
         typed_tools=5,
-        look=16,
-        look_typed=6,
+        look=17,
+        look_typed=7,
     ),
     "decay": _parts(
         copy=3,
-        shipped=15,
-        renamed=5,
-        invented=12,
-        chain=16,
+        shipped=16,
+        renamed=4,
+        invented=11,
+        chain=19,
         idle=6,
-        extract=22,
+        extract=26,
+        describe=18,
         pairs=4,
-        label=7,
+        label=9,
         typed_tools=6,
-        look=17,
-        look_typed=7,
+        look=18,
+        look_typed=8,
     ),
 }
 

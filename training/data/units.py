@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from training.data import words
 from training.data.speech import Intent
-from training.data.world import World
+from training.data.world import FAILED, World
 
 # Spellings of units by dimension; the first of a group is the common one. All of them are accepted by the tool.
 UNITS: dict[str, list[tuple[str, ...]]] = {
@@ -195,10 +195,17 @@ def convert(world: World) -> None:
     """One conversion, sometimes with a follow-up."""
     rng = world.rng
     dimension, source, target = pair(world)
+    wrong = rng.random()
+    if wrong < 0.03:
+        source = words.pseudo(rng, world.held)
+    elif wrong < 0.05:
+        target = words.pseudo(rng, world.held)
+    elif wrong < 0.07:
+        target = pair(world)[2]
     spelled, number = value(world, dimension)
     world.user(CONVERT.say(rng, {"v": spelled, "a": source, "b": target}, world.held))
     ask(world, spelled, number, source, target)
-    roll = rng.random()
+    roll = 1 if world.errors[0] else rng.random()
     if roll < 0.12:
         spelled, number = value(world, dimension)
         world.user(AGAIN.say(rng, {"v": spelled, "a": source}, world.held))
@@ -215,6 +222,6 @@ def ask(world: World, spelled: str, number: int | float, source: str, target: st
         ("convert_units", {"value": number, "from_unit": source, "to_unit": target}),
     )
     if world.errors[0]:
-        world.reply(result)
+        world.reply(result, FAILED)
         return
     world.reply(world.rng.choice(ANSWERS).format(v=spelled, a=source, r=result))

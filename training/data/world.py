@@ -55,6 +55,7 @@ class World:
         self.characters = 0
         self.facts: dict[str, Any] = {}
         self.calls_made = 0
+        self.errors: list[bool] = [False]
 
     def declare(self, key: str, tool: Declared) -> None:
         self.tools[key] = tool
@@ -96,8 +97,18 @@ class World:
         self._add(Message.tool(*results), 60)
         return [result.text for result in results]
 
-    def reply(self, text: str, think: str = DONE) -> None:
-        """The assistant's words to the user."""
+    def retry(self, key: str, arguments: Mapping[str, Any], name: str) -> list[str] | None:
+        """Calls once more with what an error suggests for the argument ``name``; ``None`` without a suggestion."""
+        text = self.messages[-1].results[-1].text
+        if not self.errors[-1] or "Did you mean " not in text:
+            return None
+        hint = text.split("Did you mean ")[1].rstrip("?").strip("'\"")
+        return self.call(f"The tool suggests '{hint}'; try that.", (key, {**arguments, name: hint}))
+
+    def reply(self, text: str, think: str | None = None) -> None:
+        """The assistant's words to the user; without a thought of its own it follows from the last results."""
+        if think is None:
+            think = FAILED if all(self.errors) else DONE
         self._add(Message.assistant(text, reasoning=self.thought(think)), len(text) + len(think) + 40)
 
     def thought(self, text: str) -> str:
