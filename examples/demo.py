@@ -17,7 +17,7 @@ import anyio
 from pydantic import BaseModel
 
 from kimi_sdk import Agent, Image, Limits, Model, RunResult, Usage, builtin_tools
-from kimi_sdk.errors import KimiError
+from kimi_sdk.errors import KimiError, RunError
 from kimi_sdk.terminal import Printer, spell_output, spell_usage
 
 HERE = Path(__file__).parent
@@ -73,13 +73,18 @@ class Demo:
         parts = [task] if isinstance(task, str) else task
         printer.line("? " + " ".join(part if isinstance(part, str) else f"[{part!r}]" for part in parts))
         began = time.perf_counter()
-        async with agent.stream(task) as stream:
-            async for event in stream:
-                printer.event(event)
-            result = await stream.result()
-        self.seconds += time.perf_counter() - began
-        self.usage += result.usage
-        printer.finish()
+        try:
+            async with agent.stream(task) as stream:
+                async for event in stream:
+                    printer.event(event)
+                result = await stream.result()
+            self.usage += result.usage
+        except RunError as error:
+            self.usage += error.usage
+            raise
+        finally:
+            self.seconds += time.perf_counter() - began
+            printer.finish()
         if agent.constraint is not None:
             printer.line(spell_output(result.output))
         return result

@@ -9,7 +9,6 @@ import argparse
 import importlib
 import json
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from kimi_sdk.messages import Message
     from kimi_sdk.result import RunResult
     from kimi_sdk.settings import Usage
+    from kimi_sdk.terminal import Printer
     from kimi_sdk.tools.tool import AnyTool
 
 OK, FAILED, USAGE = 0, 1, 2
@@ -108,13 +108,12 @@ def _run(options: argparse.Namespace) -> int:
     agent = _agent(options, _schema(options.schema))
     text = sys.stdin.read() if options.task == "-" else options.task
     task = [*_images(options.image), text] if options.image else text
-    began = time.perf_counter()
     try:
         if options.json:
             result = agent.run_sync(task)
             print(json.dumps(_report(result.new_messages, result.usage, result.output), ensure_ascii=False))
             return OK
-        return _printed(agent, task, Printer(), began)
+        return _printed(agent, task, Printer())
     except KimiError as error:
         if options.json:
             print(json.dumps(_failure(error), ensure_ascii=False))
@@ -124,13 +123,14 @@ def _run(options: argparse.Namespace) -> int:
         agent.model.close()
 
 
-def _printed(agent: Agent[None, Any], task: Any, printer: Any, began: float) -> int:
+def _printed(agent: Agent[None, Any], task: Any, printer: Printer) -> int:
     """Runs an agent and prints what happens, while it happens."""
     from anyio.from_thread import start_blocking_portal
 
     from kimi_sdk.terminal import spell_output, spell_usage
 
     async def work() -> RunResult[Any]:
+        await agent.model.start()
         async with agent.stream(task) as stream:
             async for event in stream:
                 printer.event(event)
@@ -141,7 +141,7 @@ def _printed(agent: Agent[None, Any], task: Any, printer: Any, began: float) -> 
     printer.finish()
     if agent.constraint is not None:
         printer.line(spell_output(result.output))
-    printer.line(printer.styled(spell_usage(result.usage, time.perf_counter() - began), "dim"))
+    printer.line(printer.styled(spell_usage(result.usage, result.trace.seconds), "dim"))
     return OK
 
 
@@ -151,6 +151,9 @@ def _chat(options: argparse.Namespace) -> int:
     agent = _agent(options, None)
     try:
         return Repl(agent).run()
+    except LoadError as error:
+        print(f"kimi-sdk: LoadError: {error}", file=sys.stderr)
+        return FAILED
     finally:
         agent.model.close()
 

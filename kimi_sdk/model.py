@@ -110,8 +110,12 @@ class Model:
         """How many turns are being written now."""
         return self._backend.active
 
-    async def __aenter__(self) -> Self:
+    async def start(self) -> None:
+        """Loads the weights now, so that the first turn need not wait. May be called again."""
         await self._backend.start()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
         return self
 
     async def __aexit__(

@@ -6,7 +6,6 @@ Ctrl-C stops the turn that is being written and keeps the conversation; Ctrl-D o
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import wait
 from functools import partial
@@ -37,12 +36,17 @@ class Repl:
         self._printer = Printer()
 
     def run(self) -> int:
-        """Talks until the input ends. Returns the exit code."""
+        """Talks until the input ends. Returns the exit code.
+
+        Raises:
+            LoadError: the model cannot be loaded.
+        """
         if sys.stdin.isatty():
             import readline  # noqa: F401 - line editing and history for input()
 
             self._printer.line(f"{self._agent.model.name} · /help for help")
         with start_blocking_portal() as portal:
+            portal.call(self._agent.model.start)
             while True:
                 try:
                     line = input("> " if sys.stdin.isatty() else "").strip()
@@ -68,7 +72,6 @@ class Repl:
 
     def _turn(self, portal: BlockingPortal, line: str) -> None:
         """One task, on the portal's event loop; Ctrl-C here cancels it there."""
-        began = time.perf_counter()
 
         async def work() -> RunResult[Any]:
             async with self._agent.stream(line, session=self._session) as stream:
@@ -84,7 +87,7 @@ class Repl:
                 result = _interruptible(portal, partial(result.resume, decisions))
                 if not result.pending:
                     self._printer.line(str(result))
-            cost = spell_usage(result.usage, time.perf_counter() - began)
+            cost = spell_usage(result.usage, result.trace.seconds)
             self._printer.line(self._printer.styled(cost, "dim"))
         except KeyboardInterrupt:
             self._printer.line(self._printer.styled("(stopped)", "dim"))

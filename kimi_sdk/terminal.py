@@ -24,6 +24,7 @@ from kimi_sdk.messages import ToolCall, ToolResult
 from kimi_sdk.settings import Usage
 
 _STYLES = {"dim": "2", "bold": "1", "call": "36", "result": "32", "error": "31"}
+_DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 _LONGEST = 400
 
 
@@ -49,8 +50,9 @@ class Printer:
         elif isinstance(event, (ReasoningDelta, TextDelta)):
             if self._kind is not type(event):
                 self._end_line()
-            self._kind = type(event)
-            self._write(self.styled(event.text, "dim") if isinstance(event, ReasoningDelta) else event.text)
+                self._kind = type(event)
+                self._write(_DIM if self._colour and isinstance(event, ReasoningDelta) else "")
+            self._write(event.text)
         elif isinstance(event, CallReady):
             self._calls[event.call.id] = event.call
             self.line(self.styled(f"→ {spell_call(event.call)}", "call"))
@@ -73,11 +75,11 @@ class Printer:
 
     def styled(self, text: str, style: str) -> str:
         """The text in a style, where the terminal has colours."""
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._colour and text else text
+        return f"\x1b[{_STYLES[style]}m{text}{_PLAIN}" if self._colour and text else text
 
     def _end_line(self) -> None:
         if self._kind is not None:
-            self._write("\n")
+            self._write(f"{_PLAIN}\n" if self._colour and self._kind is ReasoningDelta else "\n")
             self._kind = None
 
     def _write(self, text: str) -> None:
@@ -112,7 +114,7 @@ def plain(value: Any) -> Any:
 
 
 def spell_usage(usage: Usage, seconds: float) -> str:
-    """What a run cost, on one line."""
+    """What a run cost, on one line; ``seconds`` is the time that the model took."""
     rate = f"{usage.output_tokens / seconds:.0f} tok/s" if seconds > 0 else "- tok/s"
     return (
         f"prompt {usage.prompt_tokens} (cached {usage.cached_tokens}) · output {usage.output_tokens} "

@@ -1,4 +1,4 @@
-"""Models for tests: turns from a script or a function, without weights, behind the same seam as the engine."""
+"""Models for tests: turns from a script or a function, no weights, behind the same seam as the engine."""
 
 from __future__ import annotations
 
@@ -102,6 +102,7 @@ class _Scripted:
         self.requests: list[TurnRequest] = []
         self.active = 0
         self.lock = threading.Lock()
+        self._sizes: dict[int, tuple[Message, int]] = {}
 
     async def start(self) -> None:
         await anyio.lowlevel.checkpoint()
@@ -115,7 +116,14 @@ class _Scripted:
         return _ScriptedTurn(self, request)
 
     def count(self, request: TurnRequest) -> int:
-        return sum(_size(message.parts) for message in request.messages)
+        return sum(self._size(message) for message in request.messages)
+
+    def _size(self, message: Message) -> int:
+        # A history grows by its end: what was counted once need not be counted at every step.
+        known = self._sizes.get(id(message))
+        if known is None or known[0] is not message:
+            known = self._sizes[id(message)] = (message, _size(message.parts))
+        return known[1]
 
     def check(self, tools: Sequence[Declaration], output: Constraint[Any] | None) -> None:
         """A script enforces nothing."""

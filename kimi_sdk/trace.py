@@ -44,3 +44,8 @@ class Trace:
     tools: Sequence[Declaration] = field(repr=False)
     sampling: Sampling
     steps: list[TraceStep] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time that the model took, all steps together."""
+        return sum(step.seconds for step in self.steps)
