@@ -96,7 +96,7 @@ class Demo:
             self.printer.line(self.printer.styled(f"Wrong: it should be so that {what}.", "error"))
 
 
-async def main(source: str = "k3-mini") -> int:
+async def main(source: str) -> int:
     async with Model.from_pretrained(source) as model:
         demo = Demo(model)
         for task in (demo.tools, demo.image, demo.typed):
@@ -110,4 +110,4 @@ async def main(source: str = "k3-mini") -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(anyio.run(main, *sys.argv[1:2]))
+    sys.exit(anyio.run(main, sys.argv[1] if len(sys.argv) > 1 else "k3-mini"))

@@ -203,11 +203,9 @@ def _weights(name: str, entry: dict[str, Any]) -> int:
     """How many weights a tensor stands for: two a byte where packed, none where it scales others."""
     if name.endswith(("_scale", ".weight_shape")):
         return 0
-    elements = prod(entry["shape"])
     if name.endswith("_packed"):
-        size: int = entry["data_offsets"][1] - entry["data_offsets"][0]
-        return 2 * size
-    return elements
+        return 2 * int(entry["data_offsets"][1] - entry["data_offsets"][0])
+    return int(prod(entry["shape"]))
 
 
 def _listed(layers: tuple[int, ...]) -> str:

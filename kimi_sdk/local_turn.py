@@ -210,10 +210,14 @@ class LocalTurn(TurnStream):
         if not prompt.images:
             return []
         from kimi_sdk.engine.sequence import ImageSpan
+        from kimi_sdk.vision.image import Image
         from kimi_sdk.vision.preprocess import preprocess
 
-        limits = self._backend.media_limits
-        return [ImageSpan(place.start, preprocess(place.image, limits)) for place in prompt.images]
+        spans: list[ImageSpan] = []
+        for place in prompt.images:
+            assert isinstance(place.image, Image)  # messages hold nothing else
+            spans.append(ImageSpan(place.start, preprocess(place.image, self._backend.media_limits)))
+        return spans
 
 
 def prompt_size(backend: LocalBackend, request: TurnRequest) -> int:
