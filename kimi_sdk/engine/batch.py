@@ -113,6 +113,7 @@ class Batch:
         self.lengths, self.contexts = list(lengths), list(contexts)
         self.slots, self.pages = _numbers(slots), [_numbers(table) for table in pages]
         self.device = torch.device(device)
+        self._chunks: dict[int, ChunkPlan | None] = {}
         self.starts: list[int] = []
         total = 0
         for length in self.lengths:
@@ -185,10 +186,10 @@ class Batch:
 
     def chunks(self, conv_size: int) -> ChunkPlan | None:
         """The plan of the sequences with several new tokens, for linear attention; None without any."""
-        if not hasattr(self, "_chunks"):
+        if conv_size not in self._chunks:
             members = [index for index, length in enumerate(self.lengths) if length > 1]
-            self._chunks = _chunk_plan(self, members, conv_size - 1) if members else None
-        return self._chunks
+            self._chunks[conv_size] = _chunk_plan(self, members, conv_size - 1) if members else None
+        return self._chunks[conv_size]
 
 
 def _numbers(values: Tensor | Sequence[int]) -> list[int]:

@@ -56,8 +56,7 @@ def load(
     config = K3Config.load(root)
     place = torch.device(device)
     compute = _compute_dtype(dtype, place)
-    with torch.device("meta"):
-        model = K3(config, seed=None)
+    model = K3(config, seed=None)  # empty, so that memory is touched only when it is filled
     entries = manifest(model)
     with _Shards(root) as shards:
         _account(entries, shards)
@@ -218,13 +217,16 @@ def _compute_dtype(dtype: torch.dtype | str, device: torch.device) -> torch.dtyp
 
 
 def _materialise(model: K3, device: torch.device, dtype: torch.dtype) -> None:
-    """Gives every parameter storage of its final dtype; pinned ones keep fp32."""
+    """Gives every parameter storage of its final place and dtype; pinned ones keep fp32."""
     pinned = pinned_names(model)
     for name, parameter in list(model.named_parameters()):
         owner, _, last = name.rpartition(".")
         kind = torch.float32 if name in pinned else dtype
-        empty = torch.empty(parameter.shape, dtype=kind, device=device)
-        setattr(model.get_submodule(owner), last, nn.Parameter(empty, requires_grad=False))
+        if parameter.dtype == kind and parameter.device == device:
+            parameter.requires_grad_(False)
+        else:
+            empty = torch.empty(parameter.shape, dtype=kind, device=device)
+            setattr(model.get_submodule(owner), last, nn.Parameter(empty, requires_grad=False))
 
 
 def _fill(model: K3, entries: Mapping[str, Entry], shards: _Shards, progress: Progress | None) -> None:
@@ -297,6 +299,8 @@ def _stored(modules: Mapping[str, nn.Module], entry: Entry) -> Tensor:
     weight = expert_view(module, entry.expert, entry.matrix).detach().cpu().float()
     if not entry.part:
         return weight.to(entry.dtype).contiguous().clone()
-    read = module.packed.get(f"{entry.expert}.{entry.matrix}")
-    packed, scale = quantize(weight) if read is None or not torch.equal(dequantize(*read), weight) else read
-    return (packed if entry.part == "packed" else scale).contiguous()
+    key = f"{entry.expert}.{entry.matrix}"
+    kept = module.packed.get(key)
+    if kept is None or not torch.equal(dequantize(*kept), weight):
+        module.packed[key] = kept = quantize(weight)
+    return kept[entry.part == "scale"].contiguous()

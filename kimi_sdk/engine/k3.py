@@ -23,6 +23,7 @@ from kimi_sdk.engine.over_pages import attend_pages
 from kimi_sdk.engine.over_slots import attend_slots
 from kimi_sdk.engine.pages import PagePool
 from kimi_sdk.engine.slots import SlotPool
+from kimi_sdk.errors import ConfigError
 from kimi_sdk.vision.tower import MoonViT, PatchMerger, features
 
 
@@ -87,10 +88,10 @@ class K3(nn.Module):
         """Patches [n, 3, 14, 14] of several images and their (t, h, w) grids -> [tokens, d], in order.
 
         Raises:
-            RuntimeError: the model has no vision tower.
+            ConfigError: the model has no vision tower.
         """
         if self.config.vision is None:
-            raise RuntimeError("this model has no vision tower")
+            raise ConfigError("this model has no vision tower: it cannot look at images")
         return features(self.vision_tower, self.mm_projector, patches.to(self.device, self.dtype), grids)
 
     def forward(self, hidden: Tensor, batch: Batch, caches: Caches) -> Tensor:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from kimi_sdk.engine.config import TextConfig
 from kimi_sdk.engine.linear import Linear, Merged
@@ -139,8 +140,12 @@ class MLA(nn.Module):
             [n, H, v] in q's dtype.
         """
         k, v = self.expand(rows)
-        out = attend(q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), mask, self.factor)
-        return out.transpose(0, 1).to(q.dtype)
+        # Heads of one width take PyTorch's blockwise kernel, which never holds all scores at once.
+        missing = max(0, self.nope + self.rope - self.v_dim)
+        q, k, v = (part.transpose(0, 1).unsqueeze(0) for part in (q, k, functional.pad(v, (0, missing))))
+        mask = None if mask is None else mask.to(q.dtype)
+        out = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=self.scale)
+        return out.squeeze(0).transpose(0, 1)[..., : self.v_dim]
 
     def absorbed(self, q: Tensor, rows: Tensor, mask: Tensor | None) -> Tensor:
         """The same attention without expanding a key: queries enter the latent space and values leave it.

@@ -125,6 +125,18 @@ def test_the_future_changes_no_bit_of_the_past(model: K3) -> None:
     assert torch.equal(run(model, ids, [100])[:41], run(model, other, [100])[:41])
 
 
+def test_new_models_neither_fade_nor_burst() -> None:
+    """A random model over a long text: states keep a size, logits stay near one."""
+    model = K3(K3Config.tiny(128, vision=False), seed=5).requires_grad_(False)
+    ids = some_ids(600)
+    caches = model.caches(slots=1, pages=10)
+    talk = Talk(caches, 600)
+    logits = step(model, caches, [talk], [ids])[0]
+    assert 0.3 < float(logits.std()) < 3
+    for state in caches.slots.recurrent.values():
+        assert 0.01 < float(state.std()) < 10
+
+
 def test_gradients_reach_every_trained_tensor() -> None:
     model = K3(K3Config.from_dict(raw_k3()))
     caches = model.caches(slots=1, pages=1)
