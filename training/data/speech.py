@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from training.data import words
 from training.data.frames import Pool, Slot, fill
+from training.data.situations import SITUATIONS
 
 CARRIERS = {
     "imp": Pool(
@@ -185,6 +186,8 @@ class Intent:
 
     def __init__(self, name: str, **moods: str) -> None:
         self.name = name
+        if name in SITUATIONS:
+            moods["free"] = moods.get("free", "") + "\n" + SITUATIONS[name]
         self.pools = {mood: Pool(f"{name}.{mood}", lines) for mood, lines in moods.items()}
         self._train = [mood for mood, pool in self.pools.items() for _ in range(2 + len(pool.train))]
         self._held = [mood for mood, pool in self.pools.items() for _ in pool.held]
@@ -223,6 +226,8 @@ def style(rng: random.Random, pieces: Sequence[str], slots: Mapping[str, str], h
         text = fill([p if type(p) is Slot else p.lower() for p in pieces], slots)
         if case > 0.93:
             text = text.rstrip(".!?")
+    if "  " in text:
+        text = text.replace("  ", " ")
     around = rng.random()
     if around < 0.1:
         text = f"{aside(rng, BEFORE, held)} {text}"
