@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from kimi_sdk.errors import SchemaError
 
@@ -28,6 +28,70 @@ _SCHEMAS = (
     "else", "unevaluatedItems", "unevaluatedProperties", "contentSchema",
 )  # fmt: skip
 
+TYPES = ("string", "integer", "number", "boolean", "null", "object", "array")
+
+
+def _is_schema(value: Any) -> bool:
+    return isinstance(value, dict | bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return _is_number(value) and value >= 0 and value == int(value)
+
+
+def _are_names(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and all(isinstance(name, str) for name in value)
+        and len(set(value)) == len(value)
+    )
+
+
+def _are_types(value: Any) -> bool:
+    named = [value] if isinstance(value, str) else value
+    return _are_names(named) and bool(named) and set(named) <= set(TYPES)
+
+
+def _are_schemas(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_schema, value))
+
+
+_Shape: TypeAlias = tuple[Callable[[Any], bool], str]
+_ANY_SHAPE: _Shape = (lambda value: True, "anything")
+_SHAPES: dict[str, _Shape] = {
+    "type": (_are_types, f"one or several of {', '.join(TYPES)}"),
+    "enum": (lambda value: isinstance(value, list), "an array"),
+    "required": (_are_names, "an array of different names"),
+    "multipleOf": (lambda value: _is_number(value) and value > 0, "a number above 0"),
+    "uniqueItems": (lambda value: isinstance(value, bool), "a boolean"),
+    "items": (lambda value: _is_schema(value) or _are_schemas(value), "a schema or an array of schemas"),
+    **dict.fromkeys(
+        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), (_is_number, "a number")
+    ),
+    **dict.fromkeys(
+        (
+            *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
+            *("minContains", "maxContains"),
+        ),
+        (_is_count, "a number of things"),
+    ),
+    **dict.fromkeys(
+        ("pattern", "format", "$ref", "$schema"), (lambda value: isinstance(value, str), "a string")
+    ),
+    **dict.fromkeys(_LISTS_OF_SCHEMAS, (_are_schemas, "an array of schemas, not empty")),
+    **dict.fromkeys(
+        _MAPS_OF_SCHEMAS,
+        (lambda value: isinstance(value, dict) and all(map(_is_schema, value.values())), "a map of schemas"),
+    ),
+    **dict.fromkeys(
+        ("dependentRequired", "dependencies"), (lambda value: isinstance(value, dict), "an object")
+    ),
+    **{keyword: (_is_schema, "a schema") for keyword in _SCHEMAS if keyword != "items"},
+}  # fmt: skip
 # Inside a class: what Python warns about, because other dialects give it a meaning.
 _FOREIGN = re.compile(r"\[\^?\]?[^\]]*(?:\[|--|&&|~~|\|\|)")
 
@@ -39,16 +103,11 @@ class InvalidOutput(ValueError):  # noqa: N818 - the public name
 def admit(schema: Mapping[str, Any] | bool, *, what: str = "The schema") -> Schema:
     """A private copy of a JSON Schema that is JSON, of bearable size, and well-formed.
 
-    ``nullable`` (of OpenAPI) has become a type list. Drafts are told apart by ``$schema``; 2020-12 is
-    the default.
+    ``nullable`` (of OpenAPI) has become a type list.
 
     Raises:
         SchemaError: it is none of these.
     """
-    from jsonschema import Draft202012Validator, FormatChecker
-    from jsonschema.exceptions import SchemaError as Malformed
-    from jsonschema.validators import validator_for
-
     if not isinstance(schema, bool | Mapping):
         raise SchemaError(f"{what} must be an object or a boolean, not {type(schema).__name__}.")
     try:
@@ -61,18 +120,7 @@ def admit(schema: Mapping[str, Any] | bool, *, what: str = "The schema") -> Sche
     copy: Schema = json.loads(text)
     if _depth(copy) > SCHEMA_DEPTH:
         raise SchemaError(f"{what} is nested more than {SCHEMA_DEPTH} levels deep.")
-    try:
-        # Without a format checker: a pattern may be of a dialect that Python's does not know.
-        cast(Any, validator_for(copy, default=Draft202012Validator)).check_schema(
-            copy, format_checker=FormatChecker(formats=())
-        )
-    except Malformed as error:
-        path = [str(step) for step in error.absolute_path]
-        keyword = next((step for step in reversed(path) if not step.isdigit()), "")
-        at = pointer(*path)
-        raise SchemaError(
-            f"{what} is malformed at {at!r}: {error.message}.", pointer=at, keyword=keyword
-        ) from None
+    _refuse_malformed(copy, what)
     for part, _ in subschemas(copy):
         if isinstance(part, dict) and part.pop("nullable", False) and "type" in part:
             kinds = part["type"] if isinstance(part["type"], list) else [part["type"]]
@@ -82,18 +130,41 @@ def admit(schema: Mapping[str, Any] | bool, *, what: str = "The schema") -> Sche
     return copy
 
 
+def _refuse_malformed(schema: Schema, what: str) -> None:
+    """Checks the shape of every keyword: the meta-schema's rules, a hundred times faster than by it."""
+    waiting: list[tuple[Any, str]] = [(schema, "")]
+    while waiting:
+        part, at = waiting.pop()
+        for keyword, value in part.items() if isinstance(part, dict) else ():
+            here = at + pointer(keyword)
+            fits, wanted = _SHAPES.get(keyword, _ANY_SHAPE)
+            if not fits(value):
+                message = (
+                    f"{what} is malformed at {here!r}: {keyword} must be {wanted}, not {shorten(value)}."
+                )
+                raise SchemaError(message, pointer=here, keyword=keyword)
+            if keyword in _MAPS_OF_SCHEMAS:
+                waiting += [(inner, here + pointer(name)) for name, inner in value.items()]
+            elif isinstance(value, list) and keyword in (*_LISTS_OF_SCHEMAS, "items"):
+                waiting += [(inner, here + pointer(number)) for number, inner in enumerate(value)]
+            elif keyword in _SCHEMAS:
+                waiting.append((value, here))
+
+
 def checker(schema: Schema) -> Callable[[Any], str | None]:
     """A function that says in one sentence what is wrong with a JSON value, ``None`` for nothing.
 
     Numbers are compared exactly: give it values of ``parse_json(text, exact=True)``.
     """
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft7Validator, Draft202012Validator
     from jsonschema.exceptions import best_match
     from jsonschema.validators import extend, validator_for
     from referencing import Registry
     from referencing.exceptions import Unresolvable
 
     base = validator_for(schema, default=Draft202012Validator)
+    if any(isinstance(part, dict) and isinstance(part.get("items"), list) for part, _ in subschemas(schema)):
+        base = Draft7Validator  # the last draft in which an array of items described a tuple
     validator = extend(base, {"pattern": _check_pattern})(  # type: ignore[no-untyped-call]
         _exact(schema), format_checker=base.FORMAT_CHECKER, registry=Registry()
     )

@@ -21,7 +21,7 @@ from kimi_sdk.protocol.lower import Lowering
 from kimi_sdk.protocol.matcher import Compiled, TurnMatcher, Vocabulary
 from kimi_sdk.protocol.pattern import translate
 from kimi_sdk.protocol.probe import NO_TEXT, error_of
-from kimi_sdk.protocol.rules import TEXT, Rules, literal, regex
+from kimi_sdk.protocol.rules import INTEGER, NUMBER, TEXT, Rules, literal, regex
 from kimi_sdk.protocol.tokenizer import Tokenizer
 from kimi_sdk.schema import Schema, admit
 
@@ -180,6 +180,8 @@ def _output(rules: Rules, output: Constraint[Any], grammars: list[dict[str, str]
     if lowering.schema is False or error_of(_lark(lowering, lowering.schema)) == NO_TEXT:
         raise SchemaError("No value satisfies the output's schema.")
     rules.delicate |= lowering.delicate
+    if lowering.schema in ({"type": "number"}, {"type": "integer"}):
+        return rules.terminal(NUMBER if lowering.schema == {"type": "number"} else INTEGER)
     return f"%json {lowering.text(lowering.schema)}"
 
 

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import combinations
 from typing import Any
 from urllib.parse import unquote
 
 from kimi_sdk.errors import SchemaError
+from kimi_sdk.protocol.disjoint import disjoint
+from kimi_sdk.protocol.finite import ends
 from kimi_sdk.protocol.pattern import FORMATS, FREE_FORMATS, translate
 from kimi_sdk.protocol.probe import error_of, is_empty
-from kimi_sdk.schema import Schema, pointer, subschemas
+from kimi_sdk.schema import TYPES, Schema, pointer, subschemas
 
 _KEPT = frozenset(
     (
@@ -48,7 +52,6 @@ _REFUSED = frozenset(
         *("unevaluatedProperties", "$dynamicRef", "$recursiveRef", "$id"),
     )
 )
-TYPES = ("string", "integer", "number", "boolean", "null", "object", "array")
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _COMBINERS = ("allOf", "anyOf", "oneOf", "$ref")
 # Words beside which an object's own properties are not all there is.
@@ -63,6 +66,7 @@ _NAMING = frozenset(
 )
 # The matcher compares bounds as doubles: beyond this they would no longer be exact.
 _EXACT = 2**53 - 1
+_MOST_BRANCHES = 256
 # What the matcher's messages say about which keyword.
 _SIGNS = (
     ("oneOf", "oneOf"),
@@ -165,7 +169,12 @@ class Lowering:
                 self._lower_part(out, schema, key, here)
             elif key in ("allOf", "anyOf", "oneOf"):
                 parts = [self._lower(part, here + pointer(n), within) for n, part in enumerate(value)]
-                out.setdefault(key, []).extend(parts)
+                if key == "oneOf" and self._exclusive(value, here):
+                    key = "anyOf"
+                if key == "allOf" or key not in out:
+                    out.setdefault(key, []).extend(parts)
+                else:
+                    out.setdefault("allOf", []).append({key: parts})
             elif key == "$ref":
                 out["$ref"] = f"#/$defs/{self._define(value, here, within)}"
             elif key in _BOUNDS:
@@ -194,6 +203,13 @@ class Lowering:
         elif key != "additionalItems":
             out[key] = self._lower(value, here, False)
 
+    def _exclusive(self, parts: list[Schema], here: str) -> bool:
+        """Whether no value can satisfy two of ``parts``."""
+        if len(parts) > _MOST_BRANCHES:
+            return False
+        follow = partial(resolve, self._root, here=here)
+        return all(disjoint(a, b, follow) for a, b in combinations(parts, 2))
+
     def _add_multiple(self, out: dict[str, Any], at: str) -> None:
         """Makes multiples of an integer integers; multiples of a fraction must have one within the bounds."""
         if isinstance(out["multipleOf"], int):
@@ -211,7 +227,7 @@ class Lowering:
     def _define(self, ref: str, here: str, opened: bool) -> str:
         """The new name of a reference's target, lowered later, so that it may lead back to itself."""
         if (ref, opened) not in self._names:
-            target = resolve(self._root, ref, here)
+            target = resolve(self._root, ref, here=here)
             name = f"d{len(self._names)}"
             self._names[ref, opened] = name
             self._waiting.append((name, unquote(ref[1:]), target, opened))
@@ -221,7 +237,7 @@ class Lowering:
         """``propertyNames`` as properties or as one pattern for all of them."""
         seen = 0
         while isinstance(names, dict) and "$ref" in names and seen < 64:
-            names, seen = resolve(self._root, names["$ref"], here), seen + 1
+            names, seen = resolve(self._root, names["$ref"], here=here), seen + 1
         rest = self._lower(schema.get("additionalProperties", True), here, False)
         words = {} if names is True else names
         if not isinstance(words, dict) or schema.keys() & {"properties", "patternProperties"}:
@@ -246,7 +262,7 @@ class Lowering:
         ending: set[str] = set()
         grown = True
         while grown:
-            new = {name for name, part in self.defs.items() if name not in ending and _ends(part, ending)}
+            new = {name for name, part in self.defs.items() if name not in ending and ends(part, ending)}
             ending |= new
             grown = bool(new)
         for (ref, _), name in self._names.items():
@@ -270,7 +286,7 @@ def unenforceable(keyword: str, at: str, why: str = "") -> SchemaError:
     )
 
 
-def resolve(root: Schema, ref: str, here: str) -> Any:
+def resolve(root: Schema, ref: str, *, here: str) -> Any:
     """The schema that a local reference leads to.
 
     Raises:
@@ -350,35 +366,3 @@ def _refuse(out: dict[str, Any], schema: Mapping[str, Any], key: str, value: Any
         needless = key not in _REFUSED or (value == {} and key.startswith("dep")) or here == "/$id"
     if not needless:
         raise unenforceable(key, here)
-
-
-def _ends(schema: Schema, ending: set[str]) -> bool:
-    """Whether some finite value satisfies ``schema``, if the definitions ``ending`` have one each."""
-    if isinstance(schema, bool):
-        return schema
-    if "$ref" in schema and schema["$ref"][8:] not in ending:
-        return False
-    if not all(_ends(part, ending) for part in schema.get("allOf", ())):
-        return False
-    for key in ("anyOf", "oneOf"):
-        if key in schema and not any(_ends(part, ending) for part in schema[key]):
-            return False
-    kinds = schema.get("type", "any")
-    return any(_ends_as(kind, schema, ending) for kind in ([kinds] if isinstance(kinds, str) else kinds))
-
-
-def _ends_as(kind: str, schema: Mapping[str, Any], ending: set[str]) -> bool:
-    if kind == "object":
-        properties, rest = schema.get("properties", {}), schema.get("additionalProperties", True)
-        return all(_ends(properties.get(name, rest), ending) for name in schema.get("required", ()))
-    if kind == "array":
-        needed = list(_first_items(schema, int(schema.get("minItems", 0))))
-        return all(_ends(part, ending) for part in needed)
-    return True
-
-
-def _first_items(schema: Mapping[str, Any], count: int) -> Iterator[Schema]:
-    first = schema.get("prefixItems", ())
-    yield from first[:count]
-    if count > len(first):
-        yield schema.get("items", True)

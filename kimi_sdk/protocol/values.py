@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 from kimi_sdk.errors import SchemaError
@@ -132,27 +131,13 @@ def _both(left: list[Conjunction], right: list[Conjunction], at: str) -> list[Co
 
 
 def _one_of(lowering: Lowering, parts: Sequence[Schema], at: str, depth: int) -> list[Conjunction]:
-    """Branches that exclude each other are alternatives; others are left to the matcher's own proof."""
+    """Branches that are not known to exclude each other: JSON ones are left to the matcher's own proof."""
     branches = [expand(lowering, part, at, depth=depth + 1) for part in parts]
-    if all(_disjoint(a, b) for one, other in combinations(branches, 2) for a in one for b in other):
-        return [option for branch in branches for option in branch]
     left = frozenset().union(*(kinds(option) for branch in branches for option in branch))
     if "string" in left:
         raise unenforceable("oneOf", f"{at}/oneOf", "its branches may overlap")
     names = sorted((left - {"fraction"}) | ({"number"} if "fraction" in left else set()))
     return [({"type": names, "oneOf": list(parts)},)]
-
-
-def _disjoint(a: Conjunction, b: Conjunction) -> bool:
-    if not kinds(a) & kinds(b):
-        return True
-    mine, theirs = _listed(a), _listed(b)
-    return mine is not None and theirs is not None and not any(_same(x, y) for x in mine for y in theirs)
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Equality of JSON values: true is not 1."""
-    return wire_type(a) == wire_type(b) and bool(a == b)
 
 
 def _listed(option: Conjunction) -> list[Any] | None:
