@@ -1,6 +1,6 @@
 """One turn of the model in this process: rendered, masked, written by the engine, parsed, as events.
 
-Knows the order of these steps and the context's end. Leaves the steps to ``protocol``, ``vision``, ``engine``.
+Knows the order of these steps and the end of the context. Leaves the steps to protocol, vision and engine.
 """
 
 from __future__ import annotations
