@@ -4,293 +4,41 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 from training.data import words
 from training.data.assistant import new_world, system_prompt
-from training.data.frames import Pool
-from training.data.pictures import COLOURS, SHAPES, Thing, number, scene
-from training.data.sample import Picture, Sample
+from training.data.look_frames import (
+    ANY,
+    BESIDE,
+    COLOUR,
+    COUNT,
+    DIGITS,
+    GROUND,
+    RELATION,
+    SHAPE,
+    SIZE,
+    TIMES,
+    TYPED,
+    WHAT,
+    WHERE,
+)
+from training.data.pictures import COLOURS, SHAPES, Thing, number
+from training.data.sample import Sample
 from training.data.schemas import response_format
 from training.data.shipped import close, declare_shipped
-from training.data.speech import Intent
+from training.data.view import (
+    View,
+    article,
+    name_of,
+    place_of,
+    plural,
+    seen,
+    summary,
+)
 from training.data.world import World
 
-WHAT = Intent(
-    "look.what",
-    imp="""
-    [describe|explain] [the|this] [picture|image|photo|drawing]
-    [say|tell me] what [is|you see|there is] [in|on] [the|this] [picture|image|photo]
-    [name|list] [what|everything|the things|the objects] [you see|in the picture|in the image]
-    [look at|check] [the|this] [picture|image] and [say|tell me] what it [is|shows]
-    caption [this|the] [picture|image]
-    """,
-    ask="""
-    what [is|do you see|can you see|is there] [in|on] [the|this] [picture|image|photo|drawing]
-    what does [the|this] [picture|image|photo] show
-    what is this
-    what [do you|can you] see[ here|]
-    what is shown [here|in the picture|in this image]
-    what [objects|things|shapes] are [in the picture|in the image|here|there]
-    """,
-    thing="[a|the] description of [the|this] [picture|image]\nthe content of the [picture|image]",
-    clause="what [is in|you see in] [the|this] [picture|image]\nwhat this [picture|image] shows",
-    free="what's this?\ndescribe\npicture?\nwhat's in it?\n[look|look at this|see this][.|!|:]",
-)
-COLOUR = Intent(
-    "look.colour",
-    imp="[name|tell me|say|give] the [color|colour] of the {s}\n[say|tell me] [what|which] [color|colour] the {s} [is|has]",
-    ask="""
-    [what|which] [color|colour] is the {s}
-    [what|which] [color|colour] does the {s} have
-    what is the [color|colour] of the {s}
-    in [what|which] [color|colour] is the {s} [drawn|painted]
-    how is the {s} [colored|coloured]
-    """,
-    thing="the [color|colour] of the {s}\nthe {s}'s [color|colour]",
-    clause="[what|which] [color|colour] the {s} [is|has]",
-    free="[color|colour] of the {s}?\n{s}: which [color|colour]?\n{s} [color|colour]?",
-)
-SHAPE = Intent(
-    "look.shape",
-    imp="[name|tell me|say|give] the [shape|form] of the {c} [thing|object|figure|one]\n[say|tell me] [what|which] shape is {c}",
-    ask="""
-    [what|which] shape is [the|] {c} [one|thing|object|figure]
-    [what|which] [shape|figure|object|thing] is {c}
-    what is the {c} [thing|object|figure|shape]
-    what is the shape of the {c} [thing|object]
-    what {c} [thing|object|shape] [is there|do you see]
-    """,
-    thing="the [shape|form] of the {c} [thing|object|figure]\nthe {c} [shape|object]",
-    clause="what the {c} [thing|object|shape] is\n[which|what] shape is {c}",
-    free="shape of the {c} one?\n{c} thing?\n{c}: which shape?",
-)
-COUNT = Intent(
-    "look.count",
-    imp="""
-    count the {s}
-    [count|tell me|say|find] how many {s} [there are|you see|are there|are in the picture]
-    [tell me|give me] the number of {s}
-    """,
-    ask="""
-    how many {s} [are there|are in the picture|are in the image|do you see|can you see|can you count|are shown|does the picture have]
-    what is the number of {s}
-    how many {s}
-    """,
-    thing="the number of {s}[ in the picture| in the image|]\nthe count of {s}",
-    clause="how many {s} [there are|you see|are in the picture|I drew]",
-    free="number of {s}?\ncount {s}\n{s}: how many?",
-)
-WHERE = Intent(
-    "look.where",
-    imp="[say|tell me|show me] where the {s} is\n[find|locate] the {s}\n[give|name] the [position|place] of the {s}",
-    ask="""
-    where is the {s}
-    where do you see the {s}
-    in [which|what] [part|corner|place|area] of the [picture|image] is the {s}
-    what is the [position|place|location] of the {s}
-    where [in|on] the [picture|image] is the {s}
-    """,
-    thing="the [position|place|location] of the {s}",
-    clause="where the {s} is[ located|]\nin which part [of the picture |]the {s} is",
-    free="{s}: where?\nposition of the {s}?\nwhere's the {s}?",
-)
-RELATION = Intent(
-    "look.relation",
-    imp="[say|tell me|check] if the {s} is {r} the {t}",
-    ask="""
-    is the {s} {r} the {t}
-    is the {s} [placed|located|drawn] {r} the {t}
-    do you see the {s} {r} the {t}
-    would you say the {s} is {r} the {t}
-    can we say that the {s} is {r} the {t}
-    """,
-    clause="[if|whether] the {s} is {r} the {t}",
-    free="the {s} is {r} the {t}, [right|correct|true|yes or no]?\n{s} {r} the {t}?\ntrue or false: the {s} is {r} the {t}",
-)
-BESIDE = Intent(
-    "look.beside",
-    imp="[name|say|tell me] what is {r} the {t}",
-    ask="what is {r} the {t}\n[which|what] [thing|object|shape] is {r} the {t}\nwhat do you see {r} the {t}\nwhat [stands|lies] {r} the {t}",
-    thing="the [thing|object|shape] {r} the {t}",
-    clause="what is {r} the {t}\nwhich [thing|shape|object] is {r} the {t}",
-    free="{r} the {t}: what?\n[and|so] {r} the {t}?",
-)
-SIZE = Intent(
-    "look.size",
-    imp="[name|say|tell me] [which|what] [one|thing|object|shape] is {w}",
-    ask="[which|what] [thing|object|shape|one] is {w}\nwhat is the {w} [thing|object|shape]\nwhich of them is {w}\nwhich is {w}, the {s} or the {t}",
-    thing="the {w} [thing|object|shape|one]",
-    clause="which [thing|object|shape|one] is {w}\nwhat the {w} [thing|shape] is",
-    free="{w}: which one?\nthe {w} one?",
-)
-GROUND = Intent(
-    "look.ground",
-    imp="[name|tell me|say] the [background color|background colour|color of the background|colour of the background]",
-    ask="""
-    [what|which] [color|colour] is the background
-    what is the [color|colour] of the background
-    [what|which] [color|colour] does the background have
-    what is the background [color|colour]
-    on [what|which] [color|colour] background is it
-    """,
-    thing="the [background color|background colour|color of the background|colour of the background]",
-    clause="[what|which] [color|colour] the background [is|has]",
-    free="background?\nbackground [color|colour]?",
-)
-ANY = Intent(
-    "look.any",
-    imp="[say|tell me|check] if there is a {s}[ in the picture|]",
-    ask="is there a {s}[ in the picture| in the image|]\ndo you see a {s}[ in the picture|]\ndoes the [picture|image] [show|have|contain] a {s}\ncan you see a {s}",
-    clause="[if|whether] there is a {s}[ in the picture|]\n[if|whether] you see a {s}",
-    free="a {s}, [yes or no|is it there]?\nany {s}?",
-)
-DIGITS = Intent(
-    "look.digits",
-    imp="""
-    [read|tell me|say|give|write] the number[ in the picture| in the image| you see| on it|]
-    [read|transcribe] [the digits|the picture|the image|what is written]
-    [say|tell me] [which|what] number [is shown|you see|it is|is in the picture]
-    """,
-    ask="""
-    [what|which] number [is this|is it|is shown|is in the picture|is in the image|do you see|can you read|is written here]
-    what does [it|the picture|the sign|the image|the display] say
-    what is the number[ in the picture| on the picture|]
-    [what|which] digits [are there|do you see|are shown]
-    what [is written|stands] [here|there|in the picture]
-    """,
-    thing="the number [in the picture|in the image|shown|on it]\nthe digits [in the picture|shown]",
-    clause="[what|which] number [is shown|is in the picture|you see|it is]\nwhat [is written|stands] [here|there]",
-    free="number?\nwhich number?\nread it\ndigits?\nread this number[.|!|, please]",
-)
-TIMES = Intent(
-    "look.times",
-    imp="multiply the number in the [picture|image] by {n}\n[read|take] the number [in|from] the [picture|image] [times|and multiply it by] {n}",
-    ask="what is the number in the [picture|image] times {n}\nhow much is {n} times the number in the [picture|image]",
-    thing="{n} times the number in the [picture|image]\nthe number in the [picture|image] times {n}",
-)
 NO_PICTURE = "I see no picture. Please send one."
-COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "center", "right")
-WIDER_INK = {
-    "white": ["black", "gray", "blue", "purple", "brown", "red"],
-    "black": ["white", "yellow", "pink", "orange"],
-}
-
-
-def place_of(thing: Thing) -> str:
-    """Where a thing is, in words."""
-    if thing.row == 1:
-        return "center" if thing.column == 1 else COLUMNS[thing.column]
-    return ROWS[thing.row] if thing.column == 1 else f"{ROWS[thing.row]} {COLUMNS[thing.column]}"
-
-
-def name_of(thing: Thing) -> str:
-    return f"{thing.colour} {thing.shape}"
-
-
-def article(name: str) -> str:
-    return f"an {name}" if name[0] in "aeio" else f"a {name}"
-
-
-def several(name: str, count: int) -> str:
-    """``count`` things of a name."""
-    if count == 1:
-        return article(name)
-    return f"{COUNTS[count]} {plural(name)}"
-
-
-def plural(name: str) -> str:
-    return f"{name}es" if name.endswith(("s", "x")) and not name.endswith("es") else f"{name}s"
-
-
-def joined(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def summary(things: list[Thing]) -> str:
-    """All things, equal ones counted, in reading order of the first of each kind."""
-    kinds: dict[str, int] = {}
-    for thing in sorted(things, key=lambda t: (t.row, t.column)):
-        kinds[name_of(thing)] = kinds.get(name_of(thing), 0) + 1
-    return joined([several(name, count) for name, count in kinds.items()])
-
-
-def seen(things: list[Thing]) -> str:
-    """The thought: what is where."""
-    if len(things) <= 3:
-        ordered = sorted(things, key=lambda t: (t.row, t.column))
-        return "I see " + joined([f"{article(name_of(t))} ({place_of(t)})" for t in ordered]) + "."
-    return f"I see {summary(things)}."
-
-
-def ground_for(rng: random.Random, used: set[str]) -> str:
-    choices = ["white"] * 6 + ["black", "gray", "black"] + list(COLOURS)
-    while True:
-        ground = rng.choice(choices)
-        close_to = {
-            "orange": {"yellow", "red", "brown"},
-            "pink": {"red", "purple", "white"},
-            "gray": {"brown"},
-            "brown": {"black", "gray", "red", "orange"},
-        }
-        near = close_to.get(ground, set()) | {other for other, group in close_to.items() if ground in group}
-        if ground not in used and not near & used:
-            return ground
-
-
-def draw_things(rng: random.Random, count: int, kinds: int) -> list[Thing]:
-    """``count`` things of at most ``kinds`` different looks, in different cells."""
-    looks: list[tuple[str, str]] = []
-    while len(looks) < kinds:
-        look = (rng.choice(SHAPES), rng.choice(list(COLOURS)))
-        if look not in looks:
-            looks.append(look)
-    cells = rng.sample([(column, row) for column in range(3) for row in range(3)], count)
-    picks = looks + [rng.choice(looks) for _ in range(count - kinds)] if count >= kinds else looks[:count]
-    rng.shuffle(picks)
-    return [
-        Thing(shape, colour, column, row, rng.random() < 0.55)
-        for (shape, colour), (column, row) in zip(picks, cells, strict=True)
-    ]
-
-
-class View:
-    """A picture under discussion: what is on it, on which ground."""
-
-    def __init__(self, rng: random.Random) -> None:
-        roll = rng.random()
-        if roll < 0.3:
-            self.things = [Thing(rng.choice(SHAPES), rng.choice(list(COLOURS)), 1, 1, rng.random() < 0.6)]
-        elif roll < 0.6:
-            count = rng.choice((2, 2, 3))
-            self.things = draw_things(rng, count, count)
-        elif roll < 0.85:
-            self.things = draw_things(rng, rng.randint(2, 9), 1)
-        else:
-            count = rng.randint(3, 9)
-            self.things = draw_things(rng, count, rng.choice((2, 2, 3)))
-        self.ground = ground_for(rng, {thing.colour for thing in self.things})
-        if len(self.things) == 2 and rng.random() < 0.5:
-            one, two = self.things
-            self.things = [
-                Thing(one.shape, one.colour, one.column, one.row, True),
-                Thing(two.shape, two.colour, two.column, two.row, False),
-            ]
-        self._rng = rng
-
-    @cached_property
-    def picture(self) -> Picture:
-        """Drawn when first needed."""
-        return scene(self._rng, self.things, self.ground)
-
-    def unique(self, rng: random.Random, key: Callable[[Thing], str]) -> Thing | None:
-        """A thing that is alone in having its ``key``."""
-        keys = [key(thing) for thing in self.things]
-        alone = [thing for thing in self.things if keys.count(key(thing)) == 1]
-        return rng.choice(alone) if alone else None
 
 
 Answer = tuple[str, str, dict[str, Any], Any]
@@ -514,19 +262,6 @@ def times(world: World) -> None:
         f"I read {shown}. Calculate {shown} * {count}.", ("calculate", {"expression": f"{shown} * {count}"})
     )
     world.reply(f"{shown} * {count} = {result}.")
-
-
-TYPED = Pool(
-    "look.typed",
-    """
-    [fill in|extract|read off] [the fields|the data][ from the picture| from the image|]
-    [describe|what is in] [the|this] [picture|image][?|.|]
-    [look at|read] [the|this] [picture|image][ carefully|][.|]
-    what do you see?
-    [picture|image] to data
-    [give me|return] [the data|the details] [of|from] [the|this] [picture|image][.|]
-    """,
-)
 
 
 def typed(rng: random.Random, held: bool = False) -> Sample:

@@ -1,0 +1,131 @@
+"""A drawn scene as something to talk about: what is where, in words."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import cached_property
+
+from training.data.pictures import COLOURS, SHAPES, Thing, scene
+from training.data.sample import Picture
+
+COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+ROWS = ("top", "middle", "bottom")
+
+
+COLUMNS = ("left", "center", "right")
+
+
+def place_of(thing: Thing) -> str:
+    """Where a thing is, in words."""
+    if thing.row == 1:
+        return "center" if thing.column == 1 else COLUMNS[thing.column]
+    return ROWS[thing.row] if thing.column == 1 else f"{ROWS[thing.row]} {COLUMNS[thing.column]}"
+
+
+def name_of(thing: Thing) -> str:
+    return f"{thing.colour} {thing.shape}"
+
+
+def article(name: str) -> str:
+    return f"an {name}" if name[0] in "aeio" else f"a {name}"
+
+
+def several(name: str, count: int) -> str:
+    """``count`` things of a name."""
+    if count == 1:
+        return article(name)
+    return f"{COUNTS[count]} {plural(name)}"
+
+
+def plural(name: str) -> str:
+    return f"{name}es" if name.endswith(("s", "x")) and not name.endswith("es") else f"{name}s"
+
+
+def joined(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def summary(things: list[Thing]) -> str:
+    """All things, equal ones counted, in reading order of the first of each kind."""
+    kinds: dict[str, int] = {}
+    for thing in sorted(things, key=lambda t: (t.row, t.column)):
+        kinds[name_of(thing)] = kinds.get(name_of(thing), 0) + 1
+    return joined([several(name, count) for name, count in kinds.items()])
+
+
+def seen(things: list[Thing]) -> str:
+    """The thought: what is where."""
+    if len(things) <= 3:
+        ordered = sorted(things, key=lambda t: (t.row, t.column))
+        return "I see " + joined([f"{article(name_of(t))} ({place_of(t)})" for t in ordered]) + "."
+    return f"I see {summary(things)}."
+
+
+def ground_for(rng: random.Random, used: set[str]) -> str:
+    choices = ["white"] * 6 + ["black", "gray", "black"] + list(COLOURS)
+    while True:
+        ground = rng.choice(choices)
+        close_to = {
+            "orange": {"yellow", "red", "brown"},
+            "pink": {"red", "purple", "white"},
+            "gray": {"brown"},
+            "brown": {"black", "gray", "red", "orange"},
+        }
+        near = close_to.get(ground, set()) | {other for other, group in close_to.items() if ground in group}
+        if ground not in used and not near & used:
+            return ground
+
+
+def draw_things(rng: random.Random, count: int, kinds: int) -> list[Thing]:
+    """``count`` things of at most ``kinds`` different looks, in different cells."""
+    looks: list[tuple[str, str]] = []
+    while len(looks) < kinds:
+        look = (rng.choice(SHAPES), rng.choice(list(COLOURS)))
+        if look not in looks:
+            looks.append(look)
+    cells = rng.sample([(column, row) for column in range(3) for row in range(3)], count)
+    picks = looks + [rng.choice(looks) for _ in range(count - kinds)] if count >= kinds else looks[:count]
+    rng.shuffle(picks)
+    return [
+        Thing(shape, colour, column, row, rng.random() < 0.55)
+        for (shape, colour), (column, row) in zip(picks, cells, strict=True)
+    ]
+
+
+class View:
+    """A picture under discussion: what is on it, on which ground."""
+
+    def __init__(self, rng: random.Random) -> None:
+        roll = rng.random()
+        if roll < 0.3:
+            self.things = [Thing(rng.choice(SHAPES), rng.choice(list(COLOURS)), 1, 1, rng.random() < 0.6)]
+        elif roll < 0.6:
+            count = rng.choice((2, 2, 3))
+            self.things = draw_things(rng, count, count)
+        elif roll < 0.85:
+            self.things = draw_things(rng, rng.randint(2, 9), 1)
+        else:
+            count = rng.randint(3, 9)
+            self.things = draw_things(rng, count, rng.choice((2, 2, 3)))
+        self.ground = ground_for(rng, {thing.colour for thing in self.things})
+        if len(self.things) == 2 and rng.random() < 0.5:
+            one, two = self.things
+            self.things = [
+                Thing(one.shape, one.colour, one.column, one.row, True),
+                Thing(two.shape, two.colour, two.column, two.row, False),
+            ]
+        self._rng = rng
+
+    @cached_property
+    def picture(self) -> Picture:
+        """Drawn when first needed."""
+        return scene(self._rng, self.things, self.ground)
+
+    def unique(self, rng: random.Random, key: Callable[[Thing], str]) -> Thing | None:
+        """A thing that is alone in having its ``key``."""
+        keys = [key(thing) for thing in self.things]
+        alone = [thing for thing in self.things if keys.count(key(thing)) == 1]
+        return rng.choice(alone) if alone else None
