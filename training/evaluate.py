@@ -41,7 +41,7 @@ async def attempt(model: Model, task: Task, sampling: Sampling) -> Outcome:
         model,
         instructions=task.instructions,
         tools=task.tools,
-        output_type=str if task.schema is None else JsonSchema(task.schema),  # type: ignore[arg-type]
+        output_type=str if task.schema is None else JsonSchema(task.schema),
         sampling=sampling,
         limits=Limits(steps=6, output_tokens=1500),
         output_retries=0,

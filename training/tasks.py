@@ -1,4 +1,4 @@
-"""Evaluation tasks: what is asked, with which tools, and how an outcome is judged. All of it held out from training."""
+"""Evaluation tasks, all held out from training: what is asked, with which tools, how an outcome is judged."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from kimi_sdk.tools.builtin import ORDER, builtin_tools
 from kimi_sdk.tools.notes import Notes
 from kimi_sdk.tools.tool import Tool
 from kimi_sdk.vision.image import Image
-from training.data import chains, extraction, labels, looking, talk, words
+from training.data import chains, extraction, labels, talk, words
 from training.data.assistant import SINGLE, subset
 from training.data.invented import ALL, Offer, use
-from training.data.looking import DIGITS, View, digits, ink_and_ground, question
+from training.data.look_frames import DIGITS
+from training.data.looking import digits, ink_and_ground, question
 from training.data.memory import text as note_text
-from training.data.pictures import number
+from training.data.pictures import COLOURS, SHAPES, number
 from training.data.sample import Picture, Sample
 from training.data.shipped import close, declare_shipped
 from training.data.typed_tools import first_task
+from training.data.view import View
 from training.data.world import World
 from training.written import TALKS, WRITTEN
 
@@ -225,7 +227,7 @@ def invented(rng: random.Random) -> Task:
     for declared in world.tools.values():
         function = declared.declaration["function"]
 
-        def run(arguments: Mapping[str, Any], text: str = results[0].text) -> str:
+        async def run(arguments: Mapping[str, Any], text: str = results[0].text) -> str:
             return text
 
         tools.append(
@@ -276,8 +278,7 @@ def fields(wanted: Any, given: Any) -> list[bool]:
             for hit in fields(value, listed[index] if index < len(listed) else None)
         ]
     return [
-        (type(wanted) is type(given)
-        and wanted == given)
+        (type(wanted) is type(given) and wanted == given)
         or (same_value("", wanted, given) if not isinstance(wanted, str) else False)
     ]
 
@@ -312,8 +313,8 @@ def picture(kind: str, rng: random.Random) -> Task:
         while True:
             world, view = World(rng, held=True), View(rng)
             text, _, schema, value = question(world, view)
-            colours = value in looking.COLOURS and schema["type"] == "string"
-            shapes = value in looking.SHAPES and schema["type"] == "string"
+            colours = value in COLOURS and schema["type"] == "string"
+            shapes = value in SHAPES and schema["type"] == "string"
             if {"colour": colours, "shape": shapes, "count": schema["type"] == "integer"}[kind]:
                 break
         image = view.picture

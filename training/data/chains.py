@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 from kimi_sdk.tools.builtin import ORDER
 from training.data import arithmetic, calendar, lookups, units, words
@@ -83,7 +84,7 @@ def convert_calc(world: World) -> None:
 def days_calc(world: World) -> None:
     rng = world.rng
     spelled, iso, start = calendar.dated(world)
-    end = start + calendar.timedelta(days=rng.randint(2, 400))
+    end = start + timedelta(days=rng.randint(2, 400))
     until = words.spell_day(rng, end)
     if rng.random() < 0.5:
         count = str(words.number(rng, world.held, negative=0))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from training.data import arithmetic, calendar, folder, lookups, memory, units, words
@@ -99,7 +100,7 @@ def conversion(world: World) -> Step:
 def distance(world: World) -> Step:
     rng = world.rng
     spelled, iso, start = calendar.dated(world)
-    end = start + calendar.timedelta(days=rng.randint(2, 500))
+    end = start + timedelta(days=rng.randint(2, 500))
     slots = {"d": spelled, "f": words.spell_day(rng, end)}
     call = ("days_between", {"start": iso, "end": end.isoformat()})
     return Step(calendar.BETWEEN, slots, call, f"the days from {iso} to {end.isoformat()}", "days", "days")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from training.data.split import frame_held
+from training.data.split import held_frames
 
 BREAK = "⏎"
 """Stands for a line break inside a template line."""
@@ -98,10 +98,8 @@ class Pool:
         listed = lines.splitlines() if isinstance(lines, str) else list(lines)
         self.lines = [line for line in (entry.strip("\n") for entry in listed) if line.strip()]
         self.lines = [line.strip() if isinstance(lines, str) else line for line in self.lines]
-        held = [line for line in self.lines if frame_held(name, line)]
-        if len(held) == len(self.lines):
-            held = []
-        self.held = [compile_line(line) for line in held]
+        held = held_frames(name, self.lines)
+        self.held = [compile_line(line) for line in self.lines if line in held]
         self.train = [compile_line(line) for line in self.lines if line not in held]
 
     def pieces(self, rng: random.Random, held: bool = False) -> list[str]:

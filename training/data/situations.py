@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from training.data.situations_talk import TALK_SITUATIONS
+
 SITUATIONS: dict[str, str] = {
+    **TALK_SITUATIONS,
     "units.convert": """
     [My|Our|The] [garden|table|rope|fence|desk|sofa|river|road|shelf|cable] is {v} {a} [long|wide|across]. [What does that make|How much would that be|Tell me] in {b}?
     [My|The] [dog|baby|parcel|laptop|turkey|stone|trunk|bike] weighs {v} {a}. [And in|What is that in|How heavy in] {b}?

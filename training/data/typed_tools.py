@@ -9,10 +9,10 @@ from typing import Any
 
 from kimi_sdk.messages import Message
 from training.data import arithmetic, calendar, chains, lookups, memory, units, words
-from training.data.assistant import declare_shipped, new_world, subset, system_prompt
+from training.data.assistant import new_world, subset, system_prompt
 from training.data.sample import Sample
 from training.data.schemas import response_format
-from training.data.shipped import close
+from training.data.shipped import close, declare_shipped
 from training.data.world import World
 
 
