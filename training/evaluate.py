@@ -20,8 +20,8 @@ from typing import Any
 
 import anyio
 
-from kimi_sdk import Agent, KimiError, Limits, Model, Sampling
-from kimi_sdk.errors import RunError
+from kimi_sdk import Agent, Limits, Model, Sampling
+from kimi_sdk.errors import KimiError, RunError
 from kimi_sdk.messages import Message
 from kimi_sdk.output import JsonSchema
 from training.tasks import FAMILIES, Outcome, Task, make
@@ -131,7 +131,8 @@ def row(family: str, means: dict[str, float]) -> str:
         for name, value in means.items()
         if name not in ("n", "seconds", "unfinished")
     )
-    return f"{family:10s} n {means['n']:4.0f}  {scores}  unfinished {means['unfinished']:.0f}  {means['seconds']:.1f} s"
+    end = f"unfinished {means['unfinished']:.0f}  {means['seconds']:.1f} s"
+    return f"{family:10s} n {means['n']:4.0f}  {scores}  {end}"
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from training.data import talk, words
@@ -19,6 +20,7 @@ from training.data.assistant import (
     weighted,
 )
 from training.data.frames import Pool, Slot
+from training.data.named import NamedOffer
 from training.data.sample import Sample
 from training.data.services import SERVICES
 from training.data.shipped import close, declare_shipped, tool_name
@@ -181,7 +183,7 @@ def outcome(world: World, offer: Offer, told: Mapping[str, str]) -> tuple[str, s
 def invented(rng: random.Random, held: bool = False) -> Sample:
     """Several invented tools, at times among shipped ones, and requests for them."""
     world = new_world(rng, held)
-    declared: list[Offer] = []
+    declared: list[Callable[[], None]] = []
     count = rng.choice((1, 2, 2, 3, 4, 5))
     services = [
         *rng.sample(ALL, count),
@@ -193,7 +195,9 @@ def invented(rng: random.Random, held: bool = False) -> Sample:
     if mixed and first:
         declare_shipped(world, subset(rng, most=4)[:5])
     for service in dict.fromkeys(services):
-        declared.append(Offer(world, service))
+        declared.append(partial(use, world, Offer(world, service)))
+    for _ in range(rng.choice((0, 0, 1, 1, 2))):
+        declared.append(partial(NamedOffer(world).use, world))
     if mixed and not first:
         declare_shipped(world, [key for key in subset(rng, most=4)[:5] if key not in world.tools])
     system_prompt(world, 0.25)
@@ -213,6 +217,6 @@ def invented(rng: random.Random, held: bool = False) -> Sample:
         elif singles and roll < 0.3:
             weighted(rng, singles)(world)
         else:
-            use(world, rng.choice(declared))
+            rng.choice(declared)()
     close(world)
     return world.sample()

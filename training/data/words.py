@@ -7,6 +7,7 @@ held-out value ever occurs in a training document as a value.
 from __future__ import annotations
 
 import random
+import re
 from datetime import date, timedelta
 from functools import cache
 
@@ -16,6 +17,15 @@ from training.data.names import WEEKDAYS as WEEKDAYS
 from training.data.split import value_held
 
 SPOKEN = {number: word for word, number in NUMBER_WORDS.items()}
+
+# Words that nobody wants to read in an example, by their definitions and by their stems.
+RUDE_MEANING = re.compile(
+    r"offensive|slur|obscene|vulgar|derogat|disparag|insult|contempt|taboo|sex|genital|prostitut|erotic|penis|vagina"
+    r"|coit|copulat|masturb|\brape|nazi|semen|feces|buttock|pornograph|excret|thoroughly disliked|subnormal|untidy woman"
+)
+RUDE = re.compile(
+    r"nigg|negro|fuck|cunt|shit|bitch|whore|slut|piss|fagg|dyke|spic$|kike|retard|wank|rapist|bastard|porn|terroris"
+)
 
 _lemmas: list[str] | None = None
 _pieces: list[str] | None = None
@@ -34,7 +44,13 @@ def lemmas() -> list[str]:
     global _lemmas
     if _lemmas is None:
         _lemmas = [
-            word for word, _ in glosses() if word.isalpha() and word.isascii() and 3 <= len(word) <= 12
+            word
+            for word, text in glosses()
+            if word.isalpha()
+            and word.isascii()
+            and 3 <= len(word) <= 12
+            and not RUDE_MEANING.search(text)
+            and not RUDE.search(word)
         ]
     return _lemmas
 
