@@ -1,4 +1,4 @@
-"""Whether a lowered schema has a finite value at all: a node that must have a child of its own kind has none."""
+"""Whether a lowered schema has a finite value: a node that must have a child of its own kind has none."""
 
 from __future__ import annotations
 

@@ -183,10 +183,10 @@ class Lowering:
                 _add_pattern(out, translate(value))
             elif key == "format":
                 _add_format(out, schema, value, here)
-            elif key == "propertyNames":
-                self._add_names(out, schema, value, here)
-            else:
+            elif key != "propertyNames":
                 _refuse(out, schema, key, value, here)
+        if "propertyNames" in schema:
+            self._add_names(out, schema, schema["propertyNames"], at + pointer("propertyNames"))
         if "multipleOf" in out:
             self._add_multiple(out, at)
         if self._closed and not opened and "properties" in schema and not schema.keys() & _OPENING:

@@ -118,7 +118,7 @@ def values(rules: Rules, lowering: Lowering, schema: Schema, at: str) -> dict[Wi
     if texts:
         found["string"] = rules.terminal(TEXT if TEXT in texts else " | ".join(dict.fromkeys(texts)))
     for kind, schemas in others.items():
-        found[kind] = _json(rules, lowering, kind, schemas)
+        found[kind] = _json(rules, lowering, schemas)
     if not found:
         raise SchemaError(f"No value satisfies the schema at {at or '/'!r}.", pointer=at)
     return found
@@ -193,11 +193,11 @@ def _typed(option: Conjunction, name: str) -> Schema:
     return {"type": name, "allOf": own} if own else {"type": name}
 
 
-def _json(rules: Rules, lowering: Lowering, kind: WireType, schemas: list[Schema]) -> str:
+def _json(rules: Rules, lowering: Lowering, schemas: list[Schema]) -> str:
     plain = {schema["type"] for schema in schemas if isinstance(schema, dict) and schema.keys() == {"type"}}
-    if kind == "null":
+    if "null" in plain:
         return literal("null")
-    if kind == "boolean" and plain:
+    if "boolean" in plain:
         return rules.terminal('"true" | "false"')
     if "number" in plain:
         return rules.terminal(NUMBER)
