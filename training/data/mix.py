@@ -48,51 +48,18 @@ FAMILIES: dict[str, Family] = {
 # Parts of the documents of a stage, by family. Documents differ in length: see README.md for the tokens.
 STAGES: dict[Stage, dict[str, float]] = {
     "copy": _parts(
-        copy=40,
-        shipped=8,
-        renamed=8,
-        invented=8,
-        chain=5,
-        idle=4,
-        extract=8,
-        describe=8,
-        pairs=14,
-        label=5,
-        typed_tools=1,
-        look=8,
-        look_typed=2,
+        copy=38, shipped=9, renamed=8, invented=9, chain=6, idle=5, typed_tools=1,
+        extract=12, describe=12, pairs=16, label=8, look=16, look_typed=4,
     ),
     "main": _parts(
-        copy=5,
-        shipped=15,
-        renamed=6,
-        invented=12,
-        chain=15,
-        idle=6,
-        extract=22,
-        describe=20,
-        pairs=7,
-        label=9,
-        typed_tools=5,
-        look=17,
-        look_typed=7,
+        copy=5, shipped=16, renamed=5, invented=11, chain=13, idle=8, typed_tools=4,
+        extract=32, describe=24, pairs=8, label=14, look=24, look_typed=10,
     ),
     "decay": _parts(
-        copy=3,
-        shipped=16,
-        renamed=4,
-        invented=11,
-        chain=19,
-        idle=6,
-        extract=26,
-        describe=18,
-        pairs=4,
-        label=9,
-        typed_tools=6,
-        look=18,
-        look_typed=8,
+        copy=3, shipped=17, renamed=4, invented=10, chain=16, idle=8, typed_tools=5,
+        extract=34, describe=20, pairs=5, label=14, look=22, look_typed=10,
     ),
-}
+}  # fmt: skip
 
 
 def letter_pieces(tokenizer: Tokenizer) -> list[str]:
