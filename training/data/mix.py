@@ -53,11 +53,11 @@ STAGES: dict[Stage, dict[str, float]] = {
     ),
     "main": _parts(
         copy=5, shipped=16, renamed=5, invented=11, chain=13, idle=8, typed_tools=4,
-        extract=32, describe=24, pairs=8, label=14, look=24, look_typed=10,
+        extract=32, describe=24, pairs=8, label=14, look=20, look_typed=9,
     ),
     "decay": _parts(
         copy=3, shipped=17, renamed=4, invented=10, chain=16, idle=8, typed_tools=5,
-        extract=34, describe=20, pairs=5, label=14, look=22, look_typed=10,
+        extract=34, describe=20, pairs=5, label=14, look=19, look_typed=9,
     ),
 }  # fmt: skip
 
