@@ -265,22 +265,22 @@ def no_call(rng: random.Random) -> Task:
     return Task("no_call", prompt, judge, instructions, real_tools(world), expected=wanted)
 
 
+MISSING = object()
+
+
 def fields(wanted: Any, given: Any) -> list[bool]:
-    """Which leaves of ``wanted`` stand in ``given``."""
+    """Which leaves of ``wanted`` stand in ``given``; an optional one may be left out where it is null."""
     if isinstance(wanted, Mapping):
-        inner = given if isinstance(given, Mapping) else {}
-        return [hit for key, value in wanted.items() for hit in fields(value, inner.get(key))]
+        if not isinstance(given, Mapping):
+            return [hit for value in wanted.values() for hit in fields(value, MISSING)]
+        return [hit for key, value in wanted.items() for hit in fields(value, given.get(key))]
     if isinstance(wanted, list) and wanted and isinstance(wanted[0], Mapping):
         listed = given if isinstance(given, list) else []
-        return [
-            hit
-            for index, value in enumerate(wanted)
-            for hit in fields(value, listed[index] if index < len(listed) else None)
-        ]
-    return [
-        (type(wanted) is type(given) and wanted == given)
-        or (same_value("", wanted, given) if not isinstance(wanted, str) else False)
-    ]
+        padded = [*listed, *[MISSING] * len(wanted)]
+        return [hit for index, value in enumerate(wanted) for hit in fields(value, padded[index])]
+    if isinstance(wanted, str) or isinstance(given, str):
+        return [wanted == given]
+    return [given is not MISSING and same_value("", wanted, given)]
 
 
 def typed(family: str, sample: Sample) -> Task:

@@ -7,6 +7,7 @@ several words with the texts that mean it.
 
 from __future__ import annotations
 
+from training.data.domains_daily import DAILY
 from training.data.domains_more import MORE
 
 DOMAINS: dict[str, tuple[str, str]] = {
@@ -327,4 +328,5 @@ DOMAINS: dict[str, tuple[str, str]] = {
         """,
     ),
     **MORE,
+    **DAILY,
 }
