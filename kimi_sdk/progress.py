@@ -14,7 +14,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 @contextmanager
 def byte_bar(label: str) -> Iterator[Progress]:
-    """Draws a bar on stderr, if that is a terminal. ``KIMI_SDK_PROGRESS`` set to 1 draws it anyway, 0 never."""
+    """Draws a bar on stderr, if that is a terminal; ``KIMI_SDK_PROGRESS=1`` draws it anyway, 0 never."""
     wish = os.environ.get("KIMI_SDK_PROGRESS")
     shown = sys.stderr.isatty() if wish is None else wish != "0"
     if not shown:

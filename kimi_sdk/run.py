@@ -275,8 +275,8 @@ class Run:
             ):
                 raise self._error(
                     ToolFailed,
-                    f"{call.name} refused its arguments in {self.refused[call.name]} steps of this run, and it "
-                    f"has {tool.options.retries} retries: {step.results[call.id].text}",
+                    f"{call.name} refused its arguments in {self.refused[call.name]} steps of this run, "
+                    f"and it has {tool.options.retries} retries: {step.results[call.id].text}",
                 )
 
     def _exceeded(self, limit: str) -> RunError:

@@ -96,7 +96,7 @@ _SHAPES: dict[str, _Shape] = {
 _FOREIGN = re.compile(r"\[\^?\]?[^\]]*(?:\[|--|&&|~~|\|\|)")
 
 
-class InvalidOutput(ValueError):  # noqa: N818 - the public name
+class InvalidOutput(ValueError):
     """A text that is not what its constraint asks for; the message is one sentence with the reason."""
 
 

@@ -74,7 +74,7 @@ def _hub_folder(name: str) -> Path:
 
 
 def _snapshot(cached: Path, revision: str | None) -> Path | None:
-    """The folder of one revision: in the hub cache refs/NAME holds a commit, and snapshots/COMMIT the files."""
+    """The folder of one revision: in the hub cache refs/NAME holds a commit, snapshots/COMMIT its files."""
     wanted = revision or "main"
     reference = cached / "refs" / wanted
     commit = reference.read_text(encoding="utf-8").strip() if reference.is_file() else wanted

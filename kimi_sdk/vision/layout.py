@@ -62,7 +62,10 @@ def layout(grid: Grid, config: VisionConfig) -> Layout:
     )
 
 
-@functools.lru_cache(maxsize=256)
+# A layout of K3's largest image is 8 MB, so few are kept. They outlive the caller: one first needed in
+# inference mode must still serve a model that is trained.
+@functools.lru_cache(maxsize=16)
+@torch.inference_mode(mode=False)
 def _layout(grid: Grid, table: tuple[int, int], merge: tuple[int, int], most_frames: int) -> Layout:
     frames, rows, columns = grid
     if min(grid) < 1 or rows % merge[0] or columns % merge[1]:
