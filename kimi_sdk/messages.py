@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
+from kimi_sdk.errors import ConfigError
+
 if TYPE_CHECKING:
     from kimi_sdk.vision.image import Image
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Part: TypeAlias = "Text | Image | Reasoning | ToolCall | ToolResult"
-Task: TypeAlias = "str | Image | Sequence[str | Image] | Sequence[Message]"
+Task: TypeAlias = "str | Image | Sequence[str | Image | Message]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +128,15 @@ class Message:
 
 
 def conversation(task: Task) -> tuple[Message, ...]:
-    """The messages that a task stands for: a task is text, an image, a mix of both, or messages."""
-    if isinstance(task, Sequence) and not isinstance(task, str):
-        if task and all(isinstance(item, Message) for item in task):
-            return tuple(item for item in task if isinstance(item, Message))
-        if any(isinstance(item, Message) for item in task):
-            raise TypeError("A task is either messages, or text and images, not a mix of both.")
-        return (Message.user(*(item for item in task if not isinstance(item, Message))),)
-    return (Message.user(task),)
+    """The messages that a task stands for: a task is text, an image, a mix of both, or messages.
+
+    Raises:
+        ConfigError: the task is empty, or mixes messages with text and images.
+    """
+    if isinstance(task, str) or not isinstance(task, Sequence):
+        return (Message.user(task),)
+    messages = tuple(item for item in task if isinstance(item, Message))
+    parts = tuple(item for item in task if not isinstance(item, Message))
+    if bool(messages) == bool(parts):
+        raise ConfigError("A task is either messages, or text and images: not empty, and not a mix of both.")
+    return messages or (Message.user(*parts),)

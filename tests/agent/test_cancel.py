@@ -28,7 +28,7 @@ def check_legal(session: Session) -> None:
 async def test_cancel_in_a_tool() -> None:
     model = ScriptedModel([[("slow", {"seconds": 60.0}), ("slow", {"seconds": 0.0})], "never"])
     session = Session.new()
-    with anyio.move_on_after(0.1) as scope:
+    with anyio.move_on_after(0.5) as scope:
         await Agent(model, tools=[slow]).run("go", session=session)
     assert scope.cancelled_caught
     assert_idle(model)
@@ -83,7 +83,7 @@ async def test_cancel_in_a_def_tool_does_not_wait_for_it() -> None:
     before = anyio.current_time()
     with anyio.move_on_after(0.05):
         await Agent(ScriptedModel([[("stubborn", {})]]), tools=[stubborn]).run("go", session=session)
-    assert anyio.current_time() - before < 1.0
+    assert anyio.current_time() - before < 4.0
     release.set()
     assert "interrupted" in session.messages[-1].text
 
