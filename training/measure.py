@@ -24,7 +24,7 @@ def losses(batch: Batch, nll: Array, families: Sequence[str]) -> dict[str, float
         nll: [rows * length] in nats.
         families: names by number.
     """
-    own = (batch["weights"] == ASSISTANT).reshape(-1)
+    own = (batch["weights"] >= ASSISTANT).reshape(-1)
     family = batch["family"].reshape(-1)[own]
     nll = nll[own]
     out = {"all": float(nll.mean())} if len(nll) else {}

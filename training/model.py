@@ -290,12 +290,18 @@ class TrainingModel(nn.Module):
 
 
 def matrix_shape(name: str, parameter: nn.Parameter) -> tuple[int, int] | None:
-    """Rows and columns of what Muon moves; None for embeddings, router, gates, convolutions and vectors."""
+    """Rows and columns of what Muon moves; None for embeddings, router, gates, convolutions and vectors.
+
+    The patch embedding is a matrix over the 588 values of a patch. They move together, so that equal steps
+    for each of them (AdamW) would throw its outputs about.
+    """
     last = name.rsplit(".", 2)[-2] if name.endswith(".weight") else name.rsplit(".", 1)[-1]
     if last in ("w13", "w2"):
         return (parameter.shape[1] // (2 if last == "w13" else 1), parameter.shape[2])
     spared = ("embed_tokens", "lm_head", "gate", "b_proj", "pos_emb")
-    if parameter.ndim != 2 or last in spared or last.endswith("res_proj") or "patch_embed" in name:
+    if name.endswith("patch_embed.proj.weight"):
+        return (parameter.shape[0], parameter[0].numel())
+    if parameter.ndim != 2 or last in spared or last.endswith("res_proj"):
         return None
     return (parameter.shape[0], parameter.shape[1])
 

@@ -22,7 +22,7 @@ GAP = 4
 """Tokens of padding between documents: there the decay is at its bound and nothing is written, which empties
 the state."""
 ASSISTANT = 100
-"""Weight, in hundredths, of a token that the model itself writes."""
+"""Least weight, in hundredths, of a token that the model itself writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Shape:
 
     rows: int = 32
     length: int = 2048
-    images: int = 64
+    images: int = 160
     segments: int = 1536
     patches: int = 64
 
@@ -157,7 +157,7 @@ def turns(batch: Batch) -> tuple[Array, Array]:
     Returns:
         int64 [rows * length] with -1 outside the assistant's own words, and uint8 [turns].
     """
-    own = batch["weights"] == ASSISTANT
+    own = batch["weights"] >= ASSISTANT
     first = own.copy()
     first[:, 1:] &= ~own[:, :-1] | (batch["segments"][:, 1:] != batch["segments"][:, :-1])
     numbers = np.where(own, np.cumsum(first).reshape(own.shape) - 1, -1).reshape(-1)

@@ -56,7 +56,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--rows", type=int, default=32)
     parser.add_argument("--length", type=int, default=2048)
-    parser.add_argument("--images", type=int, default=80, help="image slots of a batch")
+    parser.add_argument("--images", type=int, default=160, help="image slots of a batch")
     parser.add_argument("--workers", type=int, default=13)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--muon", type=float, default=0.02)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-ASSISTANT, TEXT, DECLARED, UNTRAINED = 100, 10, 4, 0
-"""Loss weights in hundredths: what the model writes, what users and tools say, tool declarations, markers of the host."""
+PICTURED, ASSISTANT, TEXT, DECLARED, UNTRAINED = 160, 100, 10, 4, 0
+"""Loss weights in hundredths: what the model writes about pictures, what it writes else, what users and tools say, tool declarations, markers of the host."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 
 from kimi_sdk.messages import Message, Reasoning, Text, ToolCall, ToolResult
 from kimi_sdk.protocol.tokenizer import Tokenizer
-from training.data.document import ASSISTANT, DECLARED, TEXT, UNTRAINED, Document, Picked
+from training.data.document import ASSISTANT, DECLARED, PICTURED, TEXT, UNTRAINED, Document, Picked
 from training.data.sample import Picture, Sample
 
 DECLARE = '# Tools\nHere are the available tools, described in JSONSchema.\n\n```json\n[{"'
@@ -109,7 +109,8 @@ class Encoder:
             if message.role == "assistant":
                 if at == final:
                     self._settings(sample, add)
-                self._reply(message, sample, add, trained=at == final or not sample.last_only)
+                own = PICTURED if images else ASSISTANT
+                self._reply(message, sample, add, own if at == final or not sample.last_only else TEXT)
             elif message.role == "tool":
                 for number, result in enumerate(message.results, 1):
                     add(self.opener("message", role="tool", tool=result.name, index=str(number)), UNTRAINED)
@@ -167,7 +168,7 @@ class Encoder:
         add([special.media_end_id], UNTRAINED)
 
     def _reply(
-        self, message: Message, sample: Sample, add: Callable[[list[int], int], None], *, trained: bool
+        self, message: Message, sample: Sample, add: Callable[[list[int], int], None], weight: int
     ) -> None:
         out: list[int] = []
         text = ""
@@ -204,7 +205,7 @@ class Encoder:
                 out += self._call_end
             out += self._channel_end
         out += self._end
-        add(out, ASSISTANT if trained else TEXT)
+        add(out, weight)
 
 
 def wire(value: object) -> tuple[str, str]:

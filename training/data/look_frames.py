@@ -42,6 +42,35 @@ COLOUR = Intent(
     free="[color|colour] of the {s}?\n{s}: which [color|colour]?\n{s} [color|colour]?",
 )
 
+ITS_COLOUR = Intent(
+    "look.its_colour",
+    imp="[name|tell me|say|give] [its color|its colour|the color|the colour]\n[say|tell me] [what|which] [color|colour] it [is|has]",
+    ask="""
+    [what|which] [color|colour] is [it|this|that|the thing|the object|the shape|the figure]
+    [what|which] [color|colour] does it have
+    what is [its|the] [color|colour]
+    [what|which] [color|colour] [do you see|is this one|is shown]
+    """,
+    thing="its [color|colour]\nthe [color|colour][ of it| of this|]",
+    clause="[what|which] [color|colour] it [is|has]",
+    free="[color|colour]?\n[what|which] [color|colour]?\nits [color|colour]?\n[the |][color|colour][, please|]?",
+)
+
+ITS_SHAPE = Intent(
+    "look.its_shape",
+    imp="[name|tell me|say|give] [its|the] [shape|form]\n[say|tell me] [what|which] shape it [is|has]",
+    ask="""
+    [what|which] shape is [it|this|that|the thing|the object|the figure]
+    [what|which] shape does it have
+    what is [its|the] shape
+    [what|which] [shape|figure] [do you see|is this|is shown|is in the picture]
+    what [kind|sort] of [shape|figure] is [it|this]
+    """,
+    thing="its [shape|form]\nthe [shape|form][ of it| of this|]",
+    clause="[what|which] shape it [is|has]",
+    free="shape?\n[what|which] shape?\nits shape?\n[the |]shape[, please|]?",
+)
+
 SHAPE = Intent(
     "look.shape",
     imp="[name|tell me|say|give] the [shape|form] of the {c} [thing|object|figure|one]\n[say|tell me] [what|which] shape is {c}",

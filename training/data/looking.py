@@ -15,6 +15,8 @@ from training.data.look_frames import (
     COUNT,
     DIGITS,
     GROUND,
+    ITS_COLOUR,
+    ITS_SHAPE,
     RELATION,
     SHAPE,
     SIZE,
@@ -44,31 +46,46 @@ NO_PICTURE = "I see no picture. Please send one."
 Answer = tuple[str, str, dict[str, Any], Any]
 
 
-def question(world: World, view: View) -> Answer:
-    """A question about ``view``: its text, the answer in words, the schema and the value of a typed answer."""
+SINGLE = ("colour",) * 5 + ("shape",) * 5 + ("what",) * 4 + ("where", "any", "ground", "count")
+SEVERAL = (
+    ("count",) * 5
+    + ("colour",) * 4
+    + ("shape",) * 4
+    + ("what", "what", "where", "where", "relation", "beside", "size", "any", "ground")
+)
+
+
+def question(world: World, view: View, asked: set[str] | None = None) -> Answer:
+    """A question about ``view``: its text, the answer in words, the schema and the value of a typed answer.
+
+    Args:
+        asked: kinds of question that have been asked about this picture; none of them comes again while others
+            are left. Extended.
+    """
     rng, held = world.rng, world.held
     things = view.things
     text_type = {"type": "string"}
-    for _ in range(20):
-        kind = rng.choice(
-            (
-                "what",
-                "what",
-                "colour",
-                "colour",
-                "shape",
-                "shape",
-                "count",
-                "count",
-                "count",
-                "where",
-                "relation",
-                "beside",
-                "size",
-                "ground",
-                "any",
+    kinds = SINGLE if len(things) == 1 else SEVERAL
+    asked = set() if asked is None else asked
+    for attempt in range(20):
+        kind = rng.choice(kinds)
+        if kind in asked and attempt < 12:
+            continue
+        asked.add(kind)
+        if kind in ("colour", "shape") and len(things) == 1 and rng.random() < 0.6:
+            if kind == "colour":
+                return (
+                    ITS_COLOUR.say(rng, {}, held),
+                    f"It is {things[0].colour}.",
+                    text_type,
+                    things[0].colour,
+                )
+            return (
+                ITS_SHAPE.say(rng, {}, held),
+                f"It is {article(things[0].shape)}.",
+                text_type,
+                things[0].shape,
             )
-        )
         if kind == "what":
             return WHAT.say(rng, {}, held), f"{summary(things)}.".capitalize(), text_type, summary(things)
         if kind == "colour" and (thing := view.unique(rng, lambda t: t.shape)):
@@ -92,7 +109,7 @@ def question(world: World, view: View) -> Answer:
             )
         if kind == "count":
             return counting(world, view)
-        if kind == "where" and len(things) > 1 and (thing := view.unique(rng, name_of)):
+        if kind == "where" and (thing := view.unique(rng, name_of)):
             name = name_of(thing)
             return (
                 WHERE.say(rng, {"s": name}, held),
@@ -192,12 +209,11 @@ def relating(world: World, view: View) -> Answer:
 
 
 def ink_and_ground(rng: random.Random) -> tuple[str, str]:
-    ground = rng.choice(("white", "white", "white", "black", "black", "yellow", "gray", "blue"))
+    ground = rng.choice(("white", "white", "white", "white", "black", "black", "yellow", "blue"))
     inks = {
         "white": "black black blue red green purple brown",
         "black": "white white yellow green red orange",
-        "yellow": "black blue red purple",
-        "gray": "black white yellow",
+        "yellow": "black blue purple",
         "blue": "white yellow",
     }[ground]
     return rng.choice(inks.split()), ground
@@ -205,33 +221,39 @@ def ink_and_ground(rng: random.Random) -> tuple[str, str]:
 
 def digits(world: World) -> str:
     rng = world.rng
-    count = rng.choice((1, 1, 2, 2, 3, 3, 4, 5))
+    count = rng.choice((1, 1, 1, 2, 2, 2, 3, 3, 4, 5))
     if count < 3:
         return str(rng.randrange(10**count))
     return str(words.integer(rng, world.held, 10 ** (count - 1), 10**count - 1))
 
 
+def read(shown: str) -> str:
+    """The thought about a number: digit by digit, then as a whole."""
+    return f"I read {' '.join(shown)}, that is {shown}." if len(shown) > 1 else f"I read {shown}."
+
+
 def looking(rng: random.Random, held: bool = False) -> Sample:
     """One or several pictures and questions about them, in words."""
     world = new_world(rng, held)
-    if rng.random() < 0.2:
+    if rng.random() < 0.05:
         keys = rng.sample(
             ("calculate", "convert_units", "country_facts", "save_note", "define_word"), rng.randint(1, 3)
         )
         declare_shipped(world, list(dict.fromkeys(["calculate", *keys])))
-    system_prompt(world, 0.15)
-    for _ in range(rng.choice((1, 2, 3, 4, 5))):
+    system_prompt(world, 0.06)
+    for _ in range(rng.choice((1, 1, 2, 2, 3))):
         if world.has("calculate") and rng.random() < 0.4:
             times(world)
-        elif rng.random() < 0.32:
+        elif rng.random() < 0.28:
             shown = digits(world)
             picture = number(rng, shown, *ink_and_ground(rng))
             present(world, picture, DIGITS.say(rng, {}, held))
-            world.reply(rng.choice((f"The number is {shown}.", f"It says {shown}.")), f"I read {shown}.")
+            world.reply(rng.choice((f"The number is {shown}.", f"It says {shown}.")), read(shown))
         else:
             view = View(rng)
-            for turn in range(rng.choice((1, 1, 2, 3))):
-                text, answer, _, _ = question(world, view)
+            asked: set[str] = set()
+            for turn in range(rng.choice((1, 2, 2, 3))):
+                text, answer, _, _ = question(world, view, asked)
                 if turn == 0:
                     present(world, view.picture, text)
                 else:
@@ -259,7 +281,7 @@ def times(world: World) -> None:
     shown, count = digits(world), rng.randint(2, 60)
     present(world, number(rng, shown, *ink_and_ground(rng)), TIMES.say(rng, {"n": str(count)}, world.held))
     (result,) = world.call(
-        f"I read {shown}. Calculate {shown} * {count}.", ("calculate", {"expression": f"{shown} * {count}"})
+        f"{read(shown)} Calculate {shown} * {count}.", ("calculate", {"expression": f"{shown} * {count}"})
     )
     world.reply(f"{shown} * {count} = {result}.")
 
@@ -279,7 +301,7 @@ def typed(rng: random.Random, held: bool = False) -> Sample:
             schema = {"type": "object", "properties": {key: {"type": "integer"}}, "required": [key]}
             value = {key: int(shown)}
         present(world, number(rng, shown, *ink_and_ground(rng)), DIGITS.say(rng, {}, held))
-        think = f"I read {shown}."
+        think = read(shown)
     elif roll < 0.65:
         view = View(rng)
         text, _, schema, value = question(world, view)

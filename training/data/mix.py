@@ -49,15 +49,15 @@ FAMILIES: dict[str, Family] = {
 STAGES: dict[Stage, dict[str, float]] = {
     "copy": _parts(
         copy=38, shipped=9, renamed=8, invented=9, chain=6, idle=5, typed_tools=1,
-        extract=12, describe=12, pairs=16, label=8, look=16, look_typed=4,
+        extract=12, describe=12, pairs=16, label=8, look=100, look_typed=14,
     ),
     "main": _parts(
         copy=5, shipped=16, renamed=5, invented=11, chain=13, idle=8, typed_tools=4,
-        extract=32, describe=24, pairs=8, label=14, look=20, look_typed=9,
+        extract=32, describe=24, pairs=8, label=14, look=88, look_typed=22,
     ),
     "decay": _parts(
         copy=3, shipped=17, renamed=4, invented=10, chain=16, idle=8, typed_tools=5,
-        extract=34, describe=20, pairs=5, label=14, look=19, look_typed=9,
+        extract=34, describe=20, pairs=5, label=14, look=88, look_typed=22,
     ),
 }  # fmt: skip
 
@@ -121,7 +121,7 @@ def heldout_documents(
 ) -> list[Document]:
     """Documents of held-out frames and values, for loss and teacher-forced accuracy by family.
 
-    ``weights == ASSISTANT`` marks what the model writes; each maximal run of it is one turn.
+    ``weights >= ASSISTANT`` marks what the model writes; each maximal run of it is one turn.
     """
     mix = Mix(seed, tokenizer, held=True)
     made: list[Document] = []

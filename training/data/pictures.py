@@ -17,19 +17,22 @@ from kimi_sdk.vision.preprocess import MediaLimits, plan
 from training.data.sample import Picture
 
 COLOURS: dict[str, tuple[int, int, int]] = {
-    "red": (220, 30, 35),
-    "green": (35, 160, 60),
-    "blue": (35, 75, 220),
-    "yellow": (245, 220, 40),
-    "orange": (245, 140, 25),
-    "purple": (135, 50, 170),
-    "pink": (250, 130, 185),
-    "brown": (130, 80, 40),
-    "black": (15, 15, 15),
+    "red": (218, 25, 32),
+    "green": (28, 152, 55),
+    "blue": (35, 80, 228),
+    "yellow": (250, 224, 35),
+    "orange": (252, 132, 14),
+    "purple": (142, 45, 192),
+    "pink": (255, 140, 198),
+    "brown": (118, 66, 24),
+    "black": (12, 12, 12),
     "white": (250, 250, 250),
-    "gray": (135, 135, 135),
+    "gray": (132, 132, 132),
 }
-SHAPES = ("circle", "square", "triangle", "rectangle", "star", "cross", "diamond", "heart", "ring", "hexagon")
+"""Eleven colours that nobody mistakes for one another, far further apart than `shade` moves them."""
+SHAPES = ("circle", "square", "triangle", "rectangle", "star", "cross", "diamond", "heart", "ring")
+CLEAR = 224.0
+"""Least `distance` between a thing and its ground."""
 LIMITS = MediaLimits(patches=64, side=8)
 """Those of the checkpoint: a picture is shrunk into 112 x 112 pixels, 16 tokens at most."""
 
@@ -45,31 +48,37 @@ class Thing:
     big: bool = False
 
 
+@cache
+def distance(one: str, two: str) -> float:
+    """How different two colours look ("redmean": a weighted distance in RGB)."""
+    (r1, g1, b1), (r2, g2, b2) = COLOURS[one], COLOURS[two]
+    red = (r1 + r2) / 2 / 256
+    return math.sqrt((2 + red) * (r1 - r2) ** 2 + 4 * (g1 - g2) ** 2 + (3 - red) * (b1 - b2) ** 2)
+
+
 def canvas_size(rng: random.Random) -> tuple[int, int]:
-    """Width and height: mostly what the model sees unresized, else larger pictures of usual aspects."""
+    """Width and height: mostly what the model sees unresized, else larger pictures; none flatter than 4:3,
+    in which things would cover less than a patch."""
     roll = rng.random()
-    if roll < 0.5:
+    if roll < 0.7:
         return 112, 112
-    if roll < 0.6:
-        return rng.choice(
-            ((56, 56), (84, 84), (112, 84), (84, 112), (100, 100), (96, 64), (128, 96), (140, 84))
-        )
-    if roll < 0.8:
-        side = rng.choice((128, 160, 200, 224, 256, 320))
+    if roll < 0.82:
+        return rng.choice(((112, 84), (84, 112), (100, 100), (128, 128), (96, 112)))
+    if roll < 0.92:
+        side = rng.choice((150, 160, 200, 224, 224, 256))
         return side, side
-    return rng.choice(
-        ((160, 120), (320, 240), (240, 180), (200, 150), (256, 144), (200, 100), (180, 240), (300, 200))
-    )
+    return rng.choice(((160, 120), (240, 180), (200, 150), (120, 160), (256, 192)))
 
 
 def shade(rng: random.Random, colour: str) -> tuple[int, int, int]:
     """A colour as it may really look."""
-    reach = 8 if colour in ("black", "white", "gray") else 22
+    reach = 6 if colour in ("black", "white", "gray") else 12
+    wide = 2 * reach + 1
     red, green, blue = COLOURS[colour]
     return (
-        min(255, max(0, red + rng.randint(-reach, reach))),
-        min(255, max(0, green + rng.randint(-reach, reach))),
-        min(255, max(0, blue + rng.randint(-reach, reach))),
+        min(255, max(0, red - reach + int(rng.random() * wide))),
+        min(255, max(0, green - reach + int(rng.random() * wide))),
+        min(255, max(0, blue - reach + int(rng.random() * wide))),
     )
 
 
@@ -77,21 +86,30 @@ def background(rng: random.Random, width: int, height: int, colour: str) -> PIL.
     """A plain, noisy or shaded ground."""
     base = shade(rng, colour)
     roll = rng.random()
-    if roll < 0.75:
+    if roll < 0.84:
         return PIL.Image.new("RGB", (width, height), base)
-    field = np.empty((height, width, 3), np.float32)
-    field[:] = base
-    if roll < 0.88:
-        noise = np.random.default_rng(int(rng.random() * 2**32))
-        field += noise.normal(0, rng.uniform(2, 9), (height, width, 1)).astype(np.float32)
-    else:
-        slope = np.linspace(-1, 1, width, dtype=np.float32) * rng.uniform(5, 14)
-        field += slope[None, :, None]
-    return PIL.Image.fromarray(np.clip(field, 0, 255).astype(np.uint8))
+    if roll < 0.92:
+        start = int(rng.random() * 4096)
+        tile = grain()[start : start + width * height].reshape(height, width, 1)
+        low = np.array([min(max(part - 12, 0), 231) for part in base], np.uint8)
+        return PIL.Image.fromarray(tile + low)
+    slope = np.linspace(-1, 1, width, dtype=np.float32)[:, None] * rng.uniform(4, 10)
+    line = np.clip(slope + np.array(base, np.float32), 0, 255).astype(np.uint8)
+    return PIL.Image.fromarray(np.broadcast_to(line, (height, width, 3)).copy())
+
+
+@cache
+def grain() -> np.ndarray:
+    """Noise around 12 and at most 24, from which grounds cut their stretch."""
+    noise = np.random.default_rng(7).normal(12, 5, 4096 + 320 * 320)
+    return np.clip(noise, 0, 24).astype(np.uint8)
 
 
 def outline(shape: str, x: float, y: float, r: float, turn: float) -> list[tuple[float, float]]:
-    """Corners of a polygonal shape around ``(x, y)`` with radius ``r``."""
+    """Corners of a polygonal shape around ``(x, y)``, at most 1.12 ``r`` away across and down.
+
+    A rectangle lies for a ``turn`` of zero or more and stands else.
+    """
 
     def ring(corners: int, start: float, radius: Sequence[float]) -> list[tuple[float, float]]:
         step = 2 * math.pi / corners
@@ -104,22 +122,16 @@ def outline(shape: str, x: float, y: float, r: float, turn: float) -> list[tuple
         ]
 
     if shape == "square":
-        return ring(4, math.pi / 4, (r * 1.2,))
+        return ring(4, math.pi / 4, (r * 1.28,))
     if shape == "diamond":
-        return [(x, y - r * 1.15), (x + r * 0.75, y), (x, y + r * 1.15), (x - r * 0.75, y)]
+        return [(x, y - r * 1.1), (x + r * 0.72, y), (x, y + r * 1.1), (x - r * 0.72, y)]
     if shape == "triangle":
-        return ring(3, -math.pi / 2, (r * 1.15,))
-    if shape == "hexagon":
-        return ring(6, 0, (r * 1.05,))
+        return ring(3, -math.pi / 2, (r * 1.1,))
     if shape == "star":
-        return ring(10, -math.pi / 2, (r * 1.2, r * 0.5))
+        return ring(10, -math.pi / 2, (r * 1.12, r * 0.46))
     if shape == "rectangle":
-        return [
-            (x - r * 1.25, y - r * 0.6),
-            (x + r * 1.25, y - r * 0.6),
-            (x + r * 1.25, y + r * 0.6),
-            (x - r * 1.25, y + r * 0.6),
-        ]
+        wide, tall = (r * 1.1, r * 0.52) if turn >= 0 else (r * 0.52, r * 1.1)
+        return [(x - wide, y - tall), (x + wide, y - tall), (x + wide, y + tall), (x - wide, y + tall)]
     if shape == "cross":
         a, b = r * 1.1, r * 0.38
         return [
@@ -127,8 +139,8 @@ def outline(shape: str, x: float, y: float, r: float, turn: float) -> list[tuple
             (x + b, y + a), (x - b, y + a), (x - b, y + b), (x - a, y + b), (x - a, y - b), (x - b, y - b),
         ]  # fmt: skip
     points = []
-    for i in range(40):  # heart
-        t = i * 2 * math.pi / 40
+    for i in range(32):  # heart
+        t = i * 2 * math.pi / 32
         points.append(
             (
                 x + r * 1.1 * math.sin(t) ** 3,
@@ -158,32 +170,36 @@ def paint(
     if thing.shape == "circle":
         draw.ellipse((x - r, y - r, x + r, y + r), fill=colour)
     elif thing.shape == "ring":
-        draw.ellipse((x - r, y - r, x + r, y + r), outline=colour, width=max(2, round(r * 0.33)))
+        draw.ellipse((x - r, y - r, x + r, y + r), outline=colour, width=max(3, round(r * 0.36)))
+    elif thing.shape in ("diamond", "cross", "heart"):
+        draw.polygon(outline(thing.shape, x, y, r, 0.0), fill=colour)
     else:
-        turn = rng.uniform(-0.12, 0.12) if thing.shape in ("square", "triangle", "star", "hexagon") else 0.0
-        draw.polygon(outline(thing.shape, x, y, r, turn), fill=colour)
+        draw.polygon(outline(thing.shape, x, y, r, rng.uniform(-0.09, 0.09)), fill=colour)
 
 
-def scene(rng: random.Random, things: Sequence[Thing], ground: str, cells: int = 3) -> Picture:
-    """A picture of ``things``, each in its cell of a ``cells`` x ``cells`` grid."""
+def scene(rng: random.Random, things: Sequence[Thing], ground: str) -> Picture:
+    """A picture of ``things``, each within its own cell of a 3 x 3 grid; a lone one may be larger."""
     width, height = canvas_size(rng)
-    scale = 2 if max(width, height) <= 140 and rng.random() < 0.6 else 1
-    image = background(rng, width * scale, height * scale, ground)
+    scale = 2 if max(width, height) <= 140 else 1
+    across, down = width * scale, height * scale
+    image = background(rng, across, down, ground)
     draw = ImageDraw.Draw(image)
-    side = min(width, height) * scale / cells
+    side = min(across, down) / 3
     for thing in things:
-        if cells == 1 or (len(things) == 1 and thing.column == thing.row == 1):
-            r = min(width, height) * scale * (rng.uniform(0.3, 0.4) if thing.big else rng.uniform(0.12, 0.22))
-            if len(things) == 1 and rng.random() < 0.5:
-                r = min(width, height) * scale * rng.uniform(0.14, 0.38)
+        if len(things) > 1:
+            r = side * (rng.uniform(0.385, 0.41) if thing.big else rng.uniform(0.29, 0.31))
+        elif thing.column == thing.row == 1:
+            r = side * rng.uniform(0.45, 1.2)
         else:
-            r = side * (rng.uniform(0.36, 0.41) if thing.big else rng.uniform(0.2, 0.26))
-        loose = 0.15 if len(things) <= 4 else 0.08
-        x = (thing.column + 0.5) * width * scale / cells + rng.uniform(-loose, loose) * side
-        y = (thing.row + 0.5) * height * scale / cells + rng.uniform(-loose, loose) * side
+            r = side * rng.uniform(0.45, 0.7)
+        loose = max(0.0, side / 2 - 1.12 * r) * 0.85
+        x = (thing.column + 0.5) * across / 3 + rng.uniform(-loose, loose)
+        y = (thing.row + 0.5) * down / 3 + rng.uniform(-loose, loose)
+        x = min(max(x, 1.15 * r), across - 1.15 * r)
+        y = min(max(y, 1.15 * r), down - 1.15 * r)
         paint(draw, thing, x, y, r, shade(rng, thing.colour), rng)
     if scale > 1:
-        image = image.resize((width, height), PIL.Image.Resampling.BOX)
+        image = image.reduce(scale)
     return Picture(np.asarray(image))
 
 
@@ -227,15 +243,15 @@ def number(rng: random.Random, digits: str, ink: str, ground: str) -> Picture:
     """A picture of a number."""
     width, height = (
         (112, 112)
-        if rng.random() < 0.6
-        else rng.choice(((112, 56), (140, 84), (160, 120), (224, 224), (320, 240), (200, 200), (168, 84)))
+        if rng.random() < 0.75
+        else rng.choice(((112, 84), (160, 120), (224, 224), (240, 180), (160, 160), (200, 200), (128, 128)))
     )
     scale = 2 if width <= 140 else 1
     image = background(rng, width * scale, height * scale, ground)
     draw = ImageDraw.Draw(image)
     colour = shade(rng, ink)
     room = width * scale * rng.uniform(0.72, 0.94)
-    tall = min(height * scale * rng.uniform(0.35, 0.85), room / len(digits) * 1.7)
+    tall = min(height * scale * rng.uniform(0.5, 0.85), room / len(digits) * 1.7)
     kind = rng.random()
     if kind < 0.5:
         named = fonts()
@@ -252,12 +268,12 @@ def number(rng: random.Random, digits: str, ink: str, ground: str) -> Picture:
         wide = min(wide, step * 0.78)
         x = (width * scale - step * (len(digits) - 1) - wide) / 2
         y = (height * scale - tall) / 2 + rng.uniform(-0.08, 0.08) * height
-        pen = max(2, round(tall * rng.uniform(0.07, 0.14)))
+        pen = max(2, round(tall * rng.uniform(0.09, 0.14)))
         slant = rng.uniform(-0.15, 0.1)
         for index, digit in enumerate(digits):
             write(draw, digit, x + index * step, y, wide, tall, pen, slant, colour, kind < 0.75)
     if scale > 1:
-        image = image.resize((width, height), PIL.Image.Resampling.BOX)
+        image = image.reduce(scale)
     return Picture(np.asarray(image))
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
-from training.data.pictures import COLOURS, SHAPES, Thing, scene
+from training.data.pictures import CLEAR, COLOURS, SHAPES, Thing, distance, scene
 from training.data.sample import Picture
 
 COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -57,35 +58,49 @@ def summary(things: list[Thing]) -> str:
 
 
 def seen(things: list[Thing]) -> str:
-    """The thought: what is where."""
+    """The thought: what is where, always in reading order.
+
+    Up to three things are told one by one with their places; more of them row by row, then all together, so
+    that counting is adding up three small numbers.
+    """
+    ordered = sorted(things, key=lambda t: (t.row, t.column))
     if len(things) <= 3:
-        ordered = sorted(things, key=lambda t: (t.row, t.column))
         return "I see " + joined([f"{article(name_of(t))} ({place_of(t)})" for t in ordered]) + "."
-    return f"I see {summary(things)}."
+    rows = [
+        f"{place.capitalize()}: {summary([t for t in ordered if t.row == row])}."
+        for row, place in enumerate(ROWS)
+        if any(t.row == row for t in ordered)
+    ]
+    return f"{' '.join(rows)} In all {len(things)}: {summary(things)}."
+
+
+GROUNDS = ("white",) * 7 + ("black",) * 3 + tuple(COLOURS)
 
 
 def ground_for(rng: random.Random, used: set[str]) -> str:
-    choices = ["white"] * 6 + ["black", "gray", "black"] + list(COLOURS)
+    """A ground on which every used colour stands out; white and black suit any choice of colours best."""
+    clear = [ground for ground in GROUNDS if all(distance(ground, name) >= CLEAR for name in used)]
+    return rng.choice(clear) if clear else "white"
+
+
+def drawn_colours(rng: random.Random, count: int) -> list[str]:
+    """Different colours that some ground suits."""
     while True:
-        ground = rng.choice(choices)
-        close_to = {
-            "orange": {"yellow", "red", "brown"},
-            "pink": {"red", "purple", "white"},
-            "gray": {"brown"},
-            "brown": {"black", "gray", "red", "orange"},
-        }
-        near = close_to.get(ground, set()) | {other for other, group in close_to.items() if ground in group}
-        if ground not in used and not near & used:
-            return ground
+        colours = rng.sample(list(COLOURS), count)
+        if any(all(distance(ground, name) >= CLEAR for name in colours) for ground in COLOURS):
+            return colours
 
 
 def draw_things(rng: random.Random, count: int, kinds: int) -> list[Thing]:
     """``count`` things of at most ``kinds`` different looks, in different cells."""
-    looks: list[tuple[str, str]] = []
-    while len(looks) < kinds:
-        look = (rng.choice(SHAPES), rng.choice(list(COLOURS)))
-        if look not in looks:
-            looks.append(look)
+    colours = drawn_colours(rng, kinds)
+    shapes = rng.sample(SHAPES, kinds)
+    roll = rng.random()
+    if roll < 0.12:
+        shapes = shapes[:1] * kinds
+    elif roll < 0.24:
+        colours = colours[:1] * kinds
+    looks = list(zip(shapes, colours, strict=True))
     cells = rng.sample([(column, row) for column in range(3) for row in range(3)], count)
     picks = looks + [rng.choice(looks) for _ in range(count - kinds)] if count >= kinds else looks[:count]
     rng.shuffle(picks)
@@ -100,23 +115,20 @@ class View:
 
     def __init__(self, rng: random.Random) -> None:
         roll = rng.random()
-        if roll < 0.3:
-            self.things = [Thing(rng.choice(SHAPES), rng.choice(list(COLOURS)), 1, 1, rng.random() < 0.6)]
-        elif roll < 0.6:
-            count = rng.choice((2, 2, 3))
+        if roll < 0.42:
+            column, row = (1, 1) if rng.random() < 0.6 else (rng.randrange(3), rng.randrange(3))
+            self.things = [Thing(rng.choice(SHAPES), rng.choice(list(COLOURS)), column, row, True)]
+        elif roll < 0.68:
+            count = rng.choice((2, 2, 3, 4))
             self.things = draw_things(rng, count, count)
-        elif roll < 0.85:
-            self.things = draw_things(rng, rng.randint(2, 9), 1)
+        elif roll < 0.88:
+            self.things = draw_things(rng, rng.choice((2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9)), 1)
         else:
-            count = rng.randint(3, 9)
-            self.things = draw_things(rng, count, rng.choice((2, 2, 3)))
+            self.things = draw_things(rng, rng.choice((3, 4, 4, 5, 5, 6, 6, 7, 8, 9)), rng.choice((2, 2, 3)))
         self.ground = ground_for(rng, {thing.colour for thing in self.things})
         if len(self.things) == 2 and rng.random() < 0.5:
             one, two = self.things
-            self.things = [
-                Thing(one.shape, one.colour, one.column, one.row, True),
-                Thing(two.shape, two.colour, two.column, two.row, False),
-            ]
+            self.things = [replace(one, big=True), replace(two, big=False)]
         self._rng = rng
 
     @cached_property
