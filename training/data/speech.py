@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from training.data import words
 from training.data.frames import Pool, Slot, fill
 from training.data.situations import SITUATIONS
+from training.data.situations_more import FREE_LINES
 
 CARRIERS = {
     "imp": Pool(
@@ -186,8 +187,9 @@ class Intent:
 
     def __init__(self, name: str, **moods: str) -> None:
         self.name = name
-        if name in SITUATIONS:
-            moods["free"] = moods.get("free", "") + "\n" + SITUATIONS[name]
+        for more in (SITUATIONS, FREE_LINES):
+            if name in more:
+                moods["free"] = moods.get("free", "") + "\n" + more[name]
         self.pools = {mood: Pool(f"{name}.{mood}", lines) for mood, lines in moods.items()}
         self._train = [mood for mood, pool in self.pools.items() for _ in range(2 + len(pool.train))]
         self._held = [mood for mood, pool in self.pools.items() for _ in pool.held]
@@ -248,10 +250,13 @@ def aside(rng: random.Random, pool: Pool, held: bool = False) -> str:
 
 
 def slip(rng: random.Random, pieces: Sequence[str]) -> list[str]:
-    """Drops, inserts or misspells one or two literal words; slots stay."""
+    """Drops, inserts or misspells one or two literal words; slots stay.
+
+    Beside a slot nothing is dropped or inserted, and little misspelled: where the slot ends must stay clear.
+    """
     out: list[str] = []
     budget = 1 + (rng.random() < 0.4)
-    for piece in pieces:
+    for index, piece in enumerate(pieces):
         if type(piece) is Slot or budget == 0:
             out.append(piece)
             continue
@@ -259,6 +264,11 @@ def slip(rng: random.Random, pieces: Sequence[str]) -> list[str]:
         at = int(rng.random() * len(parts))
         token = parts[at]
         kind = rng.random()
+        after = index > 0 and type(pieces[index - 1]) is Slot and at <= 1
+        before = index + 1 < len(pieces) and type(pieces[index + 1]) is Slot and at >= len(parts) - 2
+        if (after or before) and (kind < 0.55 or rng.random() < 0.7):
+            out.append(piece)
+            continue
         if kind < 0.35 and token.lower() in DROPPABLE and len(parts) > 1:
             if 0 < at < len(parts) - 1:
                 del parts[at]

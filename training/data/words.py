@@ -27,6 +27,7 @@ RUDE = re.compile(
     r"nigg|negro|fuck|cunt|shit|bitch|whore|slut|piss|fagg|dyke|spic$|kike|retard|wank|rapist|bastard|porn|terroris"
 )
 
+BENT_PART = 0.15
 _lemmas: list[str] | None = None
 _pieces: list[str] | None = None
 
@@ -108,8 +109,39 @@ def _raw_word(rng: random.Random) -> str:
     return words[int(rng.random() * len(words))]
 
 
+def _bent(rng: random.Random) -> str:
+    """The beginning of an English word that goes on in another way: it must be copied, not remembered."""
+    known = lemmas()
+    start = known[int(rng.random() * len(known))]
+    start = start[: 2 + int(rng.random() * (len(start) - 2))]
+    return start + (_piece_word(rng) if rng.random() < 0.4 else _pseudo(rng)[: 2 + int(rng.random() * 5)])
+
+
+def _name(rng: random.Random, held: bool, known: list[str] | tuple[str, ...]) -> str:
+    """A known name, one that means nothing or (in training) a known one with a slip."""
+    roll = rng.random()
+    if roll < 0.5:
+        return pick(rng, known, held)
+    if not held and roll < 0.62:
+        return of(held, rng, _bent_name, known)
+    return of(held, rng, _pseudo).capitalize()
+
+
+def _bent_name(rng: random.Random, known: list[str] | tuple[str, ...]) -> str:
+    name = known[int(rng.random() * len(known))]
+    at = 1 + int(rng.random() * (len(name) - 1))
+    kind = rng.random()
+    if kind < 0.3:
+        return name[:at] + name[at + 1 :] if len(name) > 3 else name + "a"
+    if kind < 0.6:
+        return name[:at] + VOWELS[int(rng.random() * len(VOWELS))] + name[at:]
+    return name[:at] + _pseudo(rng)
+
+
 def word(rng: random.Random, held: bool = False) -> str:
-    """A lower-case word: pseudo-word, random pieces of the tokenizer, or English."""
+    """A lower-case word: pseudo-word, random pieces of the tokenizer, English, or (in training) English bent."""
+    if not held and rng.random() < BENT_PART:
+        return of(held, rng, _bent)
     return of(held, rng, _raw_word)
 
 
@@ -124,11 +156,11 @@ def english(rng: random.Random, held: bool = False) -> str:
 
 
 def first_name(rng: random.Random, held: bool = False) -> str:
-    return pick(rng, FIRST, held) if rng.random() < 0.5 else of(held, rng, _pseudo).capitalize()
+    return _name(rng, held, FIRST)
 
 
 def last_name(rng: random.Random, held: bool = False) -> str:
-    return pick(rng, LAST, held) if rng.random() < 0.5 else of(held, rng, _pseudo).capitalize()
+    return _name(rng, held, LAST)
 
 
 def full_name(rng: random.Random, held: bool = False) -> str:
@@ -136,7 +168,7 @@ def full_name(rng: random.Random, held: bool = False) -> str:
 
 
 def city(rng: random.Random, held: bool = False) -> str:
-    return pick(rng, CITIES, held) if rng.random() < 0.5 else of(held, rng, _pseudo).capitalize()
+    return _name(rng, held, CITIES)
 
 
 def _code(rng: random.Random) -> str:
