@@ -40,6 +40,7 @@ from training.data.view import (
 )
 from training.data.world import World
 
+AGAIN = "I have described this picture."
 NO_PICTURE = "I see no picture. Please send one."
 
 
@@ -227,6 +228,16 @@ def digits(world: World) -> str:
     return str(words.integer(rng, world.held, 10 ** (count - 1), 10**count - 1))
 
 
+def new_viewer(rng: random.Random, held: bool) -> World:
+    """A conversation about pictures; it thinks more often than others, for the thought names all that is there."""
+    world = new_world(rng, held)
+    if rng.random() < 0.5:
+        world.thinking = True
+    if world.effort == "low" and rng.random() < 0.5:
+        world.effort = "max"
+    return world
+
+
 def read(shown: str) -> str:
     """The thought about a number: digit by digit, then as a whole."""
     return f"I read {' '.join(shown)}, that is {shown}." if len(shown) > 1 else f"I read {shown}."
@@ -234,7 +245,7 @@ def read(shown: str) -> str:
 
 def looking(rng: random.Random, held: bool = False) -> Sample:
     """One or several pictures and questions about them, in words."""
-    world = new_world(rng, held)
+    world = new_viewer(rng, held)
     if rng.random() < 0.05:
         keys = rng.sample(
             ("calculate", "convert_units", "country_facts", "save_note", "define_word"), rng.randint(1, 3)
@@ -258,7 +269,7 @@ def looking(rng: random.Random, held: bool = False) -> Sample:
                     present(world, view.picture, text)
                 else:
                     world.user(text)
-                world.reply(answer, seen(view.things))
+                world.reply(answer, seen(view.things, view.ground) if turn == 0 else AGAIN)
     if rng.random() < 0.02:
         world = new_world(rng, held)
         world.user(WHAT.say(rng, {}, held))
@@ -288,7 +299,7 @@ def times(world: World) -> None:
 
 def typed(rng: random.Random, held: bool = False) -> Sample:
     """A picture and an answer of a given type."""
-    world = new_world(rng, held)
+    world = new_viewer(rng, held)
     roll = rng.random()
     if roll < 0.25:
         shown = digits(world)
@@ -314,7 +325,7 @@ def typed(rng: random.Random, held: bool = False) -> Sample:
             rng.shuffle(options)
             schema = {"enum": options, "type": "string"}
         present(world, view.picture, text)
-        think = seen(view.things)
+        think = seen(view.things, view.ground)
     else:
         view = View(rng)
         while len({name_of(t) for t in view.things}) > 1:
@@ -342,6 +353,6 @@ def typed(rng: random.Random, held: bool = False) -> Sample:
         schema = {"properties": properties, "required": list(properties), "type": "object"}
         value = {spelled.get(key, key): fields[key][1] for key in chosen}
         present(world, view.picture, TYPED.text(rng, held=held))
-        think = seen(view.things)
+        think = seen(view.things, view.ground)
     world.reply(json.dumps(value), think)
     return world.sample(response_format=response_format(schema), check={"value": value})

@@ -57,21 +57,25 @@ def summary(things: list[Thing]) -> str:
     return joined([several(name, count) for name, count in kinds.items()])
 
 
-def seen(things: list[Thing]) -> str:
+def seen(things: list[Thing], ground: str) -> str:
     """The thought: what is where, always in reading order.
 
     Up to three things are told one by one with their places; more of them row by row, then all together, so
-    that counting is adding up three small numbers.
+    that counting is adding up three small numbers. The ground comes last.
     """
     ordered = sorted(things, key=lambda t: (t.row, t.column))
     if len(things) <= 3:
-        return "I see " + joined([f"{article(name_of(t))} ({place_of(t)})" for t in ordered]) + "."
+        return (
+            "I see "
+            + joined([f"{article(name_of(t))} ({place_of(t)})" for t in ordered])
+            + f". Background: {ground}."
+        )
     rows = [
         f"{place.capitalize()}: {summary([t for t in ordered if t.row == row])}."
         for row, place in enumerate(ROWS)
         if any(t.row == row for t in ordered)
     ]
-    return f"{' '.join(rows)} In all {len(things)}: {summary(things)}."
+    return f"{' '.join(rows)} In all {len(things)}: {summary(things)}. Background: {ground}."
 
 
 GROUNDS = ("white",) * 7 + ("black",) * 3 + tuple(COLOURS)
