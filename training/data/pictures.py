@@ -60,11 +60,11 @@ def canvas_size(rng: random.Random) -> tuple[int, int]:
     """Width and height: mostly what the model sees unresized, else larger pictures; none flatter than 4:3,
     in which things would cover less than a patch."""
     roll = rng.random()
-    if roll < 0.7:
+    if roll < 0.75:
         return 112, 112
-    if roll < 0.82:
+    if roll < 0.87:
         return rng.choice(((112, 84), (84, 112), (100, 100), (128, 128), (96, 112)))
-    if roll < 0.92:
+    if roll < 0.95:
         side = rng.choice((150, 160, 200, 224, 224, 256))
         return side, side
     return rng.choice(((160, 120), (240, 180), (200, 150), (120, 160), (256, 192)))
@@ -89,20 +89,20 @@ def background(rng: random.Random, width: int, height: int, colour: str) -> PIL.
     if roll < 0.84:
         return PIL.Image.new("RGB", (width, height), base)
     if roll < 0.92:
-        start = int(rng.random() * 4096)
-        tile = grain()[start : start + width * height].reshape(height, width, 1)
+        start = 3 * int(rng.random() * 4096)
+        tile = grain()[start : start + 3 * width * height].reshape(height, 3 * width)
         low = np.array([min(max(part - 12, 0), 231) for part in base], np.uint8)
-        return PIL.Image.fromarray(tile + low)
+        return PIL.Image.fromarray((tile + np.tile(low, width)).reshape(height, width, 3))
     slope = np.linspace(-1, 1, width, dtype=np.float32)[:, None] * rng.uniform(4, 10)
     line = np.clip(slope + np.array(base, np.float32), 0, 255).astype(np.uint8)
-    return PIL.Image.fromarray(np.broadcast_to(line, (height, width, 3)).copy())
+    return PIL.Image.fromarray(line[None]).resize((width, height), PIL.Image.Resampling.NEAREST)
 
 
 @cache
 def grain() -> np.ndarray:
-    """Noise around 12 and at most 24, from which grounds cut their stretch."""
+    """Gray noise around 12 and at most 24, three equal values a pixel, from which grounds cut their stretch."""
     noise = np.random.default_rng(7).normal(12, 5, 4096 + 320 * 320)
-    return np.clip(noise, 0, 24).astype(np.uint8)
+    return np.repeat(np.clip(noise, 0, 24).astype(np.uint8), 3)
 
 
 def outline(shape: str, x: float, y: float, r: float, turn: float) -> list[tuple[float, float]]:
@@ -243,8 +243,10 @@ def number(rng: random.Random, digits: str, ink: str, ground: str) -> Picture:
     """A picture of a number."""
     width, height = (
         (112, 112)
-        if rng.random() < 0.75
-        else rng.choice(((112, 84), (160, 120), (224, 224), (240, 180), (160, 160), (200, 200), (128, 128)))
+        if rng.random() < 0.8
+        else rng.choice(
+            ((112, 84), (84, 84), (160, 120), (224, 224), (240, 180), (160, 160), (200, 200), (128, 128))
+        )
     )
     scale = 2 if width <= 140 else 1
     image = background(rng, width * scale, height * scale, ground)
