@@ -25,6 +25,8 @@ from kimi_sdk.protocol.segments import Start
 from kimi_sdk.tools.builtin import builtin_tools
 from kimi_sdk.vision.image import Image
 from kimi_sdk.vision.preprocess import MediaLimits, patch_array, token_count
+from training.data import labels
+from training.data.clauses import Scene, told_by
 from training.data.document import ASSISTANT, PICTURED, pack
 from training.data.extraction import Domain
 from training.data.frames import Pool, compile_line, draw
@@ -253,3 +255,28 @@ def test_template_lines() -> None:
     assert seen == {"ax!", "b cx!", "b x!"}
     with pytest.raises(ValueError, match="Missing"):
         compile_line("[a|b")
+
+
+def test_numbers_are_compared_with_a_right_reason() -> None:
+    rng = random.Random(0)
+    for _ in range(3000):
+        one, two = labels.two_numbers(rng)
+        reason = labels.compared(one, two)
+        assert one != two
+        assert reason.endswith(f"{one} is {'more' if one > two else 'less'} than {two}.")
+        digits = re.search(r": (\d) is (more|less) than (\d), so", reason)
+        if digits:
+            assert (int(digits[1]) > int(digits[3])) == (digits[2] == "more")
+            assert (one > two) == (digits[2] == "more")
+
+
+def test_a_composed_sentence_says_its_fields_and_never_hints_at_absent_ones() -> None:
+    rng = random.Random(0)
+    for _ in range(500):
+        scene = Scene(rng)
+        text, told = told_by(scene, rng, False)
+        assert "n" in told
+        assert not set("{|}") & set(text)
+        assert all(value[0] in text for value in told.values())
+        kinds = {scene.kinds[slot].text for slot in told}
+        assert not kinds & {kind.text for slot, kind in scene.kinds.items() if slot not in told}

@@ -8,9 +8,11 @@ learnt from the words around it and not from a known line.
 from __future__ import annotations
 
 import random
+from typing import Any, Protocol
 
-from training.data.frames import compile_line, draw
-from training.data.values import Kind
+from training.data.frames import Slot, compile_line, draw, fill
+from training.data.speech import slip
+from training.data.values import Kind, Value
 
 # Verbs; what the doer is called; the rest of the clause; what its own slots are called.
 ACTS: tuple[tuple[str, str, tuple[str, ...], dict[str, str]], ...] = (
@@ -140,6 +142,13 @@ ASIDES = (
 )  # fmt: skip
 
 
+class Telling(Protocol):
+    """What has lines with slots and knows how each slot is valued."""
+
+    lines: Any
+    kinds: dict[str, Kind]
+
+
 class Scene:
     """One composed sentence, as a domain (see ``extraction.Domain``)."""
 
@@ -198,3 +207,15 @@ class Scene:
         out: list[str] = []
         draw(self._tree, rng, out)
         return out
+
+
+def told_by(domain: Telling, rng: random.Random, held: bool) -> tuple[str, dict[str, Value]]:
+    """A sentence of ``domain``, and the values that stand in it by slot."""
+    pieces = domain.lines.pieces(rng, held)
+    told = {
+        str(piece): domain.kinds[piece].value(rng, held)
+        for piece in dict.fromkeys(p for p in pieces if type(p) is Slot)
+    }
+    if rng.random() < 0.08:
+        pieces = slip(rng, pieces)
+    return fill(pieces, {slot: value[0] for slot, value in told.items()}), told

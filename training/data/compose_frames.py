@@ -37,6 +37,10 @@ ORDERS: dict[str, Pool] = {
         [calculate|find] [the result|that|it] times {n}
         [make|do] it times {n}
         [find|work out] what {n} of [them|those|that] [make|are]
+        [multiply|times] by {n}
+        [it|that|the result], times {n}
+        what is the product of [it|that|the result] and {n}
+        [get|give me] the product of [it|that|the result|this number] and {n}
         """,
     ),
     "/": Pool(
@@ -47,6 +51,10 @@ ORDERS: dict[str, Pool] = {
         [calculate|compute|tell me|work out] [the result|that|it] divided by {n}
         share [it|that|the result] between {n} people
         [find|work out] a {n}th of [it|that|the result]
+        what is one share if {n} people [split|share] [it|that|the result]
+        [it|that|the result] over {n}
+        how much [does each|is it for each] of {n} [people|friends][ get|]
+        cut [it|that|the result] into {n} equal parts
         """,
     ),
     "+": Pool(
@@ -57,7 +65,7 @@ ORDERS: dict[str, Pool] = {
         [increase|raise] [the result|it|that] by {n}
         [calculate|compute|tell me|work out] [the result|that|it] plus {n}
         put {n} on top of [it|that]
-        """,
+                    """,
     ),
     "-": Pool(
         "compose.minus",
@@ -67,6 +75,9 @@ ORDERS: dict[str, Pool] = {
         [reduce|lower|decrease] [the result|it|that] by {n}
         [calculate|compute|tell me|work out] [the result|that|it] minus {n}
         deduct {n}[ from it|]
+        what remains [if|when] {n} [is taken away|is spent|goes]
+        how much is left without {n}
+        [find|give me] the difference between [it|that|the result] and {n}
         """,
     ),
     "convert": Pool(
@@ -94,6 +105,10 @@ ORDERS: dict[str, Pool] = {
         count the days from [there|then|that date|it] [to|until] {d}
         [tell me|find|count] how many days [it is from there|are left from then|lie between it and] {d}
         [find|compute] the days between [it|that date|the result] and {d}
+        how many days [is it|are there] from [there|then|that date] [to|until|till] {d}
+        [give|work out] the days [left |]from [that|then] till {d}
+        [and |]how far is {d} from [there|it|that date] in days
+        see how many days [remain|pass] until {d}
         """,
     ),
     "save": Pool(
@@ -114,6 +129,9 @@ ORDERS: dict[str, Pool] = {
         [tell me|explain|say] what [it|that word|the word] means
         look [it|that word|the word] up[ in the dictionary|]
         [give|find] the [meaning|definition] of [it|that word|the word]
+        read out its dictionary entry
+        [search|check|consult] the dictionary for [it|that word|the word]
+        what does [it|that word|the word] mean
         """,
     ),
 }
@@ -122,19 +140,19 @@ ORDERS: dict[str, Pool] = {
 WAYS: dict[str, Pool] = {
     "*": Pool(
         "compose.way_times",
-        "{a} times {n}\n{n} times {a}\n{a} multiplied by {n}\n{a}, times {n}\n{a} x {n}\nthe product of {a} and {n}",
+        "{a} times {n}\n{n} times {a}\n{a} multiplied by {n}\n{a}, times {n}\n{a} x {n}\nthe product of {a} and {n}\n{a}, multiplied by {n}\n[the product|product] of {n} and {a}",
     ),
     "/": Pool(
         "compose.way_over",
-        "{a} divided by {n}\n{a}, divided by {n}\n{a} split [into|among|by] {n}\n{a} over {n}\n{a} shared by {n} people",
+        "{a} divided by {n}\n{a}, divided by {n}\n{a} split [into|among|by] {n}\n{a} over {n}\n{a} shared by {n} people\neach share when {n} people split {a}",
     ),
     "+": Pool(
         "compose.way_plus",
-        "{a} plus {n}\n{a}, plus {n}\n{a} and {n} more\nthe sum of {a} and {n}\n{a} increased by {n}",
+        "{a} plus {n}\n{a}, plus {n}\n{a} and {n} more\nthe sum of {a} and {n}\n{a} increased by {n}\n{a} with {n} added\n{a} together with {n}\nthe total of {a} and {n}\n{n} on top of {a}\n{n} added to {a}",
     ),
     "-": Pool(
         "compose.way_minus",
-        "{a} minus {n}\n{a}, minus {n}\n{a} less {n}\n{a} reduced by {n}\n{a} without {n}",
+        "{a} minus {n}\n{a}, minus {n}\n{a} less {n}\n{a} reduced by {n}\n{a} without {n}\nwhat remains of {a} after taking away {n}\nwhat is left of {a} without {n}\nthe difference between {a} and {n}\n{a} after losing {n}",
     ),
     "convert": Pool(
         "compose.way_convert",
@@ -145,7 +163,8 @@ WAYS: dict[str, Pool] = {
         "the [weekday|day of the week] of {a}\nthe [weekday|day of the week] {a} falls on\nthe [weekday|day of the week] on {a}",
     ),
     "until": Pool(
-        "compose.way_until", "the [days|number of days] from {a} [to|until] {d}\nthe days between {a} and {d}"
+        "compose.way_until",
+        "the [days|number of days] from {a} [to|until] {d}\nthe days between {a} and {d}\nhow many days lie between {a} and {d}\nthe time in days from {a} to {d}\nthe day count from {a} till {d}",
     ),
 }
 

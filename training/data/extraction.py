@@ -9,13 +9,12 @@ from typing import Any
 
 from training.data import words
 from training.data.assistant import new_world, system_prompt
-from training.data.clauses import Scene
+from training.data.clauses import Scene, told_by
 from training.data.domains import DOMAINS
 from training.data.frames import Pool, Slot, fill
 from training.data.memory import text as sentence
 from training.data.sample import Sample
 from training.data.schemas import response_format
-from training.data.speech import slip
 from training.data.values import Kind, Value
 from training.data.world import World
 
@@ -38,18 +37,6 @@ class Domain:
             self.kinds[slot] = Kind(kind)
             self.keys[slot] = keys.split("|")
         self.lines = Pool(f"domain.{name}", lines)
-
-
-def told_by(domain: Domain | Scene, rng: random.Random, held: bool) -> tuple[str, dict[str, Value]]:
-    """A sentence of ``domain``, and the values that stand in it by slot."""
-    pieces = domain.lines.pieces(rng, held)
-    told = {
-        str(piece): domain.kinds[piece].value(rng, held)
-        for piece in dict.fromkeys(p for p in pieces if type(p) is Slot)
-    }
-    if rng.random() < 0.08:
-        pieces = slip(rng, pieces)
-    return fill(pieces, {slot: value[0] for slot, value in told.items()}), told
 
 
 SUBJECTS = [Domain(name, fields, lines) for name, (fields, lines) in DOMAINS.items()]

@@ -6,6 +6,7 @@ import json
 import random
 
 from training.data import words
+from training.data.clauses import Scene, told_by
 from training.data.frames import Pool, fill
 from training.data.memory import text as sentence
 from training.data.world import PLAIN, World
@@ -112,6 +113,63 @@ SPELLED = Pool(
     "copy.spell",
     "spell {w}\n[how do you|how is] spell {w}\n[write|give] the letters of {w}\n{w}, letter by letter",
 )
+ASKED = {
+    "n": Pool(
+        "copy.asked_who",
+        "who [was it|is it|did it|did that][?|]\nwho [is meant|are we talking about]?\n[the|what] name[?|, please]\nwho [was named|is named] [there|in it]?\n[which|what] person [is it|does this]?\n[name|tell me] [who did it|the person]",
+    ),
+    "c": Pool(
+        "copy.asked_where",
+        "where [was it|is it|did it happen|does it say][?|]\n[the|which] [place|city|town][?|, please]\nin [which|what] [place|city|town]?\n[name|tell me] the [place|city|town]",
+    ),
+    "d": Pool(
+        "copy.asked_when",
+        "when [was it|is it|did it happen][?|]\n[the|what] [date|day][?|, please]\non [which|what] [day|date]?\n[say|tell me] [when|the date|the day]",
+    ),
+    "h": Pool(
+        "copy.asked_time",
+        "at what [time|hour]?\n[the|what] time[?|, please]\n[tell me|say] the time\nwhat time [was it|is it]?",
+    ),
+    "i": Pool(
+        "copy.asked_what",
+        "what [thing|item|object] [is it|was it]?\n[the|what] [item|thing|object][?|, please]\n[name|tell me] the [item|thing]\n[which|what] [thing|item] do we talk about?",
+    ),
+    "t": Pool(
+        "copy.asked_title",
+        "what is [the title|it called|its title|the name of it]?\n[the|which] title[?|, please]\n[name|tell me] the title\nhow is it called?",
+    ),
+    "b": Pool(
+        "copy.asked_firm",
+        "[which|what] [company|firm|house] [is it|was it|is meant]?\n[the|what] [company|firm]['s name|][?|, please]\n[name|tell me] the [company|firm]",
+    ),
+    "f": Pool(
+        "copy.asked_from",
+        "[from where|where from][?|]\nwhere did [it|the trip|the journey] [start|begin]?\n[the|what] [origin|start|starting point][?|, please]\n[name|tell me] the [origin|start]",
+    ),
+    "g": Pool(
+        "copy.asked_to",
+        "[where to|to where][?|]\nwhere did [it|the trip|the journey] [end|go]?\n[the|what] [destination|goal][?|, please]\n[name|tell me] the [destination|goal]",
+    ),
+    "k": Pool(
+        "copy.asked_code",
+        "[what|which] [code|number|reference] [is it|is given|does it have]?\n[the|what] [code|reference][?|, please]\n[name|tell me] the [code|reference]",
+    ),
+    "e": Pool(
+        "copy.asked_mail",
+        "[what|which] email [is it|is given]?\n[the|what] email[ address|][?|, please]\n[name|tell me] the email",
+    ),
+    "q": Pool(
+        "copy.asked_count",
+        "how many[ are there| is it| were it|][?|]\n[the|what] [count|number|quantity][?|, please]\n[say|tell me] how many",
+    ),
+    "a": Pool(
+        "copy.asked_age", "how old[ is this person|][?|]\n[the|what] age[?|, please]\n[say|tell me] the age"
+    ),
+    "p": Pool(
+        "copy.asked_price",
+        "how much [was it|did it cost|is it|was paid]?\n[the|what] [price|cost|sum][?|, please]\n[say|tell me] [how much|the price]",
+    ),
+}
 SEPARATORS = (": ", " = ", " is ", " - ", " -> ", ":")
 
 
@@ -270,13 +328,46 @@ def jsoned(world: World) -> None:
     world.reply(json.dumps(data, ensure_ascii=False), PLAIN)
 
 
+def asked(world: World) -> None:
+    """A composed sentence, and questions about what it says."""
+    rng = world.rng
+    scene = Scene(rng)
+    text, told = told_by(scene, rng, world.held)
+    several = {slot for slot in "no" if "o" in told} | {slot for slot in "c" if set("fgv") & set(told)}
+    open_slots = [slot for slot in told if slot in ASKED and slot not in several]
+    if scene.keys.get("t", ["title"])[0] != "title" and "t" in open_slots:
+        open_slots.remove("t")
+    open_slots = open_slots or ["n"]
+    for turn, slot in enumerate(rng.sample(open_slots, min(len(open_slots), rng.randint(1, 4)))):
+        question = ask(world, ASKED[slot])
+        if turn == 0:
+            question = f"{text}\n{question}" if rng.random() < 0.6 else f"{text.rstrip('.!')}. {question}"
+        world.user(question)
+        world.reply(str(told[slot][1]), PLAIN)
+
+
 def spell(world: World) -> None:
     word = words.word(world.rng, world.held)
     world.user(ask(world, SPELLED, w=word))
     world.reply("-".join(word), PLAIN)
 
 
-PRIMITIVES = (repeat, repeat, repeat, recall, recall, recall, nth, nth, quote, count_words, jsoned, spell)
+PRIMITIVES = (
+    repeat,
+    repeat,
+    repeat,
+    recall,
+    recall,
+    recall,
+    nth,
+    nth,
+    quote,
+    count_words,
+    jsoned,
+    spell,
+    asked,
+    asked,
+)
 
 
 def primitive(world: World) -> None:

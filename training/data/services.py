@@ -38,7 +38,10 @@ SERVICES: dict[str, dict[str, str]] = {
         let {n} know: {x}
         a [mail|message] for {n}[, subject {s}|], text: {x}
         [please |]send "{x}" to {n}
-        """,
+        [drop|shoot] {n} a [line|note|mail][ about {s}|][:| -] {x}
+            [the text|message|body] is "{x}"[, subject {s}|], [it goes|send it] to {n}
+        to: {n}[, subject: {s}|], [body|text]: {x}
+            """,
         "results": 'Sent.\nMessage sent to {n}.\n{{"sent": true, "id": "{code}"}}\nok {code}',
         "answers": "I sent the message to {n}.\nDone, {n} has been written to.",
     },
@@ -53,6 +56,10 @@ SERVICES: dict[str, dict[str, str]] = {
         {m} minutes[ for the {l}|] [from now|on the clock], please
         count down {m} minutes[ for {l}|]
         I need a {m} minute timer[ for the {l}|]
+        {m} min[ {l}|] timer[, please|]
+        [tell|warn|ping] me [after|when] {m} minutes [are over|have passed|]
+        [the|my] {l} [takes|needs] {m} minutes, [set a timer|start a timer|time it]
+            [kitchen|egg] timer, {m} minutes[, named {l}|]
         """,
         "results": 'Timer set for {m} minutes.\n{{"timer": "{code}", "minutes": {m}}}\nok',
         "answers": "The timer is set for {m} minutes.\nI started a timer of {m} minutes.",
@@ -68,6 +75,7 @@ SERVICES: dict[str, dict[str, str]] = {
         we are {g} and want to eat at {r} at {h}
         [can|could] you get us a table for {g} at {r} at {h}?
         I'd like a table at {r} for {g} [people|], {h}
+                    at {r} I need {g} seats, {h}
         """,
         "results": 'Reserved, code {code}\n{{"confirmed": true, "code": "{code}"}}\nTable booked: {code}',
         "answers": "The table at {r} for {g} at {h} is booked: {code}.\nBooked, the code is {code}.",
@@ -127,6 +135,8 @@ SERVICES: dict[str, dict[str, str]] = {
         I have {t} on {d}[ at {h}|]. [Please |]add it[ to my calendar|]
         new [event|appointment]: {t}, {d}[, {h}|]
         remind me of {t} on {d}[ at {h}|]
+        {d}[, {h}|]: {t} - [into my calendar|add it|schedule it][, please|]
+            [block|reserve] {d}[ at {h}|] for {t}
         """,
         "results": 'Created: {code}\n{{"event": "{code}"}}\nAdded {t}.',
         "answers": "{t} is in your calendar on {d}.\nI added {t} on {d}.",
@@ -171,6 +181,9 @@ SERVICES: dict[str, dict[str, str]] = {
         [order|buy] {i}, {q} [pieces|of them|units]
         {q} {i}, [please|buy them]
         we ran out of {i}, [order|buy] {q}
+        {i}: [order|get|buy] {q}[ of them|, please|]
+        [we are low on|there is no more|I'd like some] {i}; {q} [of them|will do|should be enough], please
+        [my|the] order: {q} {i}
         """,
         "results": 'Ordered, number {code}\n{{"order": "{code}", "total": {number}}}\nok: {code}',
         "answers": "I ordered {q} {i}. The order number is {code}.\nOrdered: {q} {i} ({code}).",
@@ -186,7 +199,9 @@ SERVICES: dict[str, dict[str, str]] = {
         has {k} arrived[ yet|]?
         [what happened to|any news about] [my |][package|parcel] {k}?
         status {k}[?|, please|]
-        """,
+        [my|the] [number|code] is {k}, where is [the parcel|my order|it]?
+        {k}: [where is it|any news|arrived]?
+            """,
         "results": 'in {place}\nIt is in {place}\n{{"status": "moving", "place": "{place}"}}\ndelivered to {place}',
         "answers": "Package {k}: {result}.",
     },
@@ -214,6 +229,8 @@ SERVICES: dict[str, dict[str, str]] = {
         [I want|we need] {t} degrees in the {r}
         {r}: {t} degrees[, please|]
         turn the [heating|thermostat] in the {r} to {t}
+        {t} degrees [please |]in [the|our] {r}
+        the {r} [is too cold|is freezing|needs heat], [make it|set it to] {t}
         """,
         "results": '{r} set to {t}\nok\n{{"room": "{r}", "target": {t}}}',
         "answers": "The {r} is set to {t} degrees.",
@@ -229,6 +246,8 @@ SERVICES: dict[str, dict[str, str]] = {
         how do I get from {f} to {t}[ {m}|]?
         from {f} to {t}[ {m}|][?|, please|]
         I go from {f} to {t}[ {m}|]. How far is that?
+        [going|driving] to {t} from {f}[ {m}|], how [many km|far][ is it|]?
+        [I'm|We are] in {f} and [need to get|want to go] to {t}[ {m}|]
         """,
         "results": '{number} km\n{{"km": {number}}}\n{number} kilometers',
         "answers": "From {f} to {t} it is {number} km.",
@@ -284,6 +303,9 @@ SERVICES: dict[str, dict[str, str]] = {
         [check|look up|find|tell me] the price [of|for] {i}
         price of {i}[?|, please|]
         what do {i} cost?
+        [and |]the {i}, [how much|what price|what do they cost]?
+        {i} - [price|how much|cost][?|, please]
+        I [want|plan|need] to buy {i}. [What will I pay|What is the price|How expensive are they]?
         """,
         "results": '{number}\n{number} euros\n{{"price": {number}}}',
         "answers": "{i}: {number}.\nThe price of {i} is {number}.",
@@ -312,6 +334,13 @@ SERVICES: dict[str, dict[str, str]] = {
         {n} nights in {c}[, budget {p}|][, please|]
         [hotels|rooms] in {c} for {n} [nights|days][ below {p}|][?|]
         we stay {n} nights in {c}[ and can pay {p}|]. Find a [hotel|room]
+        {c}, {n} nights[, at most {p}|]: [find|get|search] a [room|hotel]
+        [my|our] stay in {c} is {n} [nights|days][ and the budget {p}|]. [Any hotel|A room please]?
+        [with at most {p} to spend, |]I want {n} nights in {c}
+        [can|could] you find {n} nights in {c}[ for less than {p}|]?
+        [a|some] place to sleep in {c}[ below {p}|] for {n} nights
+        [paying up to {p}, |]{n} [nights|days], {c}
+        {p} [is my limit|at most], {n} nights, {c}
         """,
         "results": '{name}, {number} a night\n{{"hotel": "{name}", "price": {number}}}\n{name}',
         "answers": "I found {name} in {c}.",
@@ -338,6 +367,10 @@ SERVICES: dict[str, dict[str, str]] = {
         {p} points [for|to] {n}[, please|]
         {n} [gets|scored|won|earns] {p} points
         [add|write down] {p} points for {n}
+        {n}: {p} [more |]points
+        [put|book] {p} points [on|to] the account of {n}
+        {n} did it again! {p} points[, please|]
+        another {p} points, this time for {n}
         """,
         "results": '{n}: {number}\n{{"player": "{n}", "total": {number}}}\ntotal {number}',
         "answers": "{n} has {number} points now.",
@@ -353,6 +386,11 @@ SERVICES: dict[str, dict[str, str]] = {
         use {x} as the {noun} and {verb} it[ {q} times|]
         [do|make] a {verb} [of|for|on] {x}[ {q} times|]
         I want to {verb} {x}[, {q} times|]
+        {x}: {verb} [it|this one][ {q} times|][, please|]
+        [the next|another] {noun} is {x}. {verb} it[ {q} times|]
+        [I have|here is] a {noun} called {x}, {verb} it[ {q} times|][, please|]
+        {verb} it[ {q} times|]: {x}
+        [could you|would you] {verb} [the {noun} |]{x}[ {q} times|]?
         """,
         "results": '{code}\nok {code}\n{{"result": "{code}"}}\ndone: {number}',
         "answers": "Done: {result}",

@@ -112,9 +112,12 @@ def _raw_word(rng: random.Random) -> str:
 def _bent(rng: random.Random) -> str:
     """The beginning of an English word that goes on in another way: it must be copied, not remembered."""
     known = lemmas()
-    start = known[int(rng.random() * len(known))]
-    start = start[: 2 + int(rng.random() * (len(start) - 2))]
-    return start + (_piece_word(rng) if rng.random() < 0.4 else _pseudo(rng)[: 2 + int(rng.random() * 5)])
+    made = ""
+    while not made or RUDE.search(made):
+        start = known[int(rng.random() * len(known))]
+        start = start[: 2 + int(rng.random() * (len(start) - 2))]
+        made = start + (_piece_word(rng) if rng.random() < 0.4 else _pseudo(rng)[: 2 + int(rng.random() * 5)])
+    return made
 
 
 def _name(rng: random.Random, held: bool, known: list[str] | tuple[str, ...]) -> str:
