@@ -14,7 +14,7 @@ of our own, word lists, WordNet glosses and results of the built-in tools.
 | chain | chains chains_kept compose | two and three calls, parallel calls, results kept as notes |
 | invented | invented services named | tools that exist nowhere |
 | idle | talk | greetings, thanks, nothing fits, something is missing |
-| extract, describe, pairs | extraction domains attributes | JSON from a sentence |
+| extract, describe, pairs | extraction clauses domains attributes | JSON from a sentence |
 | label | labels | one of several words, true or false, a number, a list |
 | typed_tools | typed_tools | tools first, then a typed answer |
 | look, look_typed | looking view pictures | drawn scenes and numbers, in words and typed |

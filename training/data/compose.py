@@ -365,7 +365,7 @@ def said(call: tuple[str, dict[str, Any]], result: str) -> str:
     if tool == "day_of_week":
         return f"It is a {result}."
     if tool == "country_facts":
-        return lookups.FACT_ANSWERS[arguments["fact"]].format(c=arguments["country"], r=result.rstrip("."))
+        return lookups.stated(arguments["fact"], arguments["country"], result)
     if tool == "define_word":
         return f"{arguments['word']}: {result}."
     if tool == "save_note":

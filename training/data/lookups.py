@@ -227,7 +227,14 @@ def lookup(world: World, name: str, fact: str) -> None:
     if world.errors[0]:
         world.reply(result, FAILED)
         return
-    world.reply(FACT_ANSWERS[fact].format(c=name, r=result.rstrip(".")))
+    world.reply(stated(fact, name, result))
+
+
+def stated(fact: str, name: str, result: str) -> str:
+    """The answer that says a fact; a result that is a sentence about the country already stays as it is."""
+    if result.startswith(f"{name} "):
+        return result
+    return FACT_ANSWERS[fact].format(c=name, r=result.rstrip("."))
 
 
 def facts(world: World) -> None:
