@@ -292,8 +292,7 @@ class TrainingModel(nn.Module):
 def matrix_shape(name: str, parameter: nn.Parameter) -> tuple[int, int] | None:
     """Rows and columns of what Muon moves; None for embeddings, router, gates, convolutions and vectors.
 
-    The patch embedding is a matrix over the 588 values of a patch. They move together, so that equal steps
-    for each of them (AdamW) would throw its outputs about.
+    The patch embedding is a matrix over the 588 values of a patch.
     """
     last = name.rsplit(".", 2)[-2] if name.endswith(".weight") else name.rsplit(".", 1)[-1]
     if last in ("w13", "w2"):
