@@ -52,12 +52,12 @@ STAGES: dict[Stage, dict[str, float]] = {
         extract=12, describe=12, pairs=16, label=8, look=100, look_typed=14,
     ),
     "main": _parts(
-        copy=5, shipped=16, renamed=5, invented=11, chain=13, idle=8, typed_tools=4,
-        extract=32, describe=24, pairs=8, label=14, look=88, look_typed=22,
+        copy=7, shipped=17, renamed=5, invented=12, chain=14, idle=8, typed_tools=4,
+        extract=40, describe=22, pairs=9, label=15, look=88, look_typed=22,
     ),
     "decay": _parts(
-        copy=3, shipped=17, renamed=4, invented=10, chain=16, idle=8, typed_tools=5,
-        extract=34, describe=20, pairs=5, label=14, look=88, look_typed=22,
+        copy=4, shipped=18, renamed=4, invented=11, chain=17, idle=8, typed_tools=5,
+        extract=40, describe=18, pairs=6, label=15, look=88, look_typed=22,
     ),
 }  # fmt: skip
 
