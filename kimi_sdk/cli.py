@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import json
 import sys
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from kimi_sdk.errors import ConfigError, KimiError, LoadError
+from kimi_sdk.errors import ConfigError, KimiError, LoadError, RunError
 
 if TYPE_CHECKING:
     from kimi_sdk.agent import Agent
@@ -43,6 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code.
     """
     options = _parser().parse_args(argv)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a character that the terminal lacks must not end a run
     try:
         return int(options.command(options))
     except _UsageError as error:
@@ -110,13 +114,13 @@ def _run(options: argparse.Namespace) -> int:
     task = [*_images(options.image), text] if options.image else text
     try:
         if options.json:
-            result = agent.run_sync(task)
-            print(json.dumps(_report(result.new_messages, result.usage, result.output), ensure_ascii=False))
+            result = _answered(agent.run_sync(task))
+            _print_json(_report(result.new_messages, result.usage, result.output))
             return OK
         return _printed(agent, task, Printer())
     except KimiError as error:
         if options.json:
-            print(json.dumps(_failure(error), ensure_ascii=False))
+            _print_json(_failure(error))
         print(f"kimi-sdk: {type(error).__name__}: {error}", file=sys.stderr)
         return FAILED
     finally:
@@ -139,10 +143,32 @@ def _printed(agent: Agent[None, Any], task: Any, printer: Printer) -> int:
     with start_blocking_portal() as portal:
         result = portal.call(work)
     printer.finish()
+    _answered(result)
     if agent.constraint is not None:
         printer.line(spell_output(result.output))
     printer.line(printer.styled(spell_usage(result.usage, result.trace.seconds), "dim"))
     return OK
+
+
+def _answered(result: RunResult[Any]) -> RunResult[Any]:
+    """The result of a run that has come to its end. Raises RunError if it waits for a person's word."""
+    if not result.pending:
+        return result
+    from kimi_sdk.terminal import spell_call
+
+    waiting = ", ".join(spell_call(call) for call in result.pending)
+    raise RunError(
+        f"The run stopped before calls that need approval, and only `kimi-sdk chat` asks for it: {waiting}.",
+        messages=result.messages,
+        usage=result.usage,
+        trace=result.trace,
+    )
+
+
+def _print_json(report: dict[str, Any]) -> None:
+    """Prints one object, spelled so that no encoding of the output can damage it."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    print(json.dumps(report, ensure_ascii=not unicode))
 
 
 def _chat(options: argparse.Namespace) -> int:
@@ -235,7 +261,7 @@ def _schema(file: str | None) -> Any:
 
     try:
         return JsonSchema(json.loads(Path(file).read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _UsageError(f"--schema {file}: {error}") from error
 
 
@@ -258,10 +284,11 @@ def _report(messages: Sequence[Message], usage: Usage, output: Any) -> dict[str,
             {
                 "name": call.name,
                 "args": dict(call.args),
-                "result": results[call.id].text or spell_result(results[call.id]),
-                "is_error": results[call.id].is_error,
+                "result": (result.text or spell_result(result)) if result else None,
+                "is_error": bool(result and result.is_error),
             }
             for call in calls
+            for result in [results.get(call.id)]
         ],
         "usage": asdict(usage),
     }
@@ -269,7 +296,6 @@ def _report(messages: Sequence[Message], usage: Usage, output: Any) -> dict[str,
 
 def _failure(error: KimiError) -> dict[str, Any]:
     """What ``--json`` prints when there is no answer: the same keys, and the error."""
-    from kimi_sdk.errors import RunError
     from kimi_sdk.settings import Usage
 
     done = error if isinstance(error, RunError) else None

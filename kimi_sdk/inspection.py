@@ -183,13 +183,31 @@ def _header(file: Path) -> dict[str, Any]:
             if size > min(file.stat().st_size - 8, 100_000_000):
                 raise LoadError(f"{file} is damaged: its header claims {size} bytes.")
             header = json.loads(opened.read(size))
+            held = file.stat().st_size - 8 - size
+        if not isinstance(header, dict):
+            raise ValueError(f"its header is {type(header).__name__}, an object is wanted")
         header.pop("__metadata__", None)
-        for entry in header.values():
-            if not {"shape", "dtype", "data_offsets"} <= entry.keys():
-                raise KeyError("shape, dtype, data_offsets")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        for name, entry in header.items():
+            if not _is_entry(entry):
+                raise ValueError(f"its header does not say where {name} lies and of which shape it is")
+    except (OSError, ValueError, RecursionError) as error:
         raise LoadError(f"{file} is not a safetensors file: {error}") from error
-    return dict(header)
+    claimed = max((entry["data_offsets"][1] for entry in header.values()), default=0)
+    if claimed != held:
+        raise LoadError(f"{file} is damaged: it holds {held:,} bytes of tensors, not {claimed:,}.")
+    return header
+
+
+def _is_entry(entry: Any) -> bool:
+    """Whether a value of a header describes a tensor."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("dtype"), str):
+        return False
+    shape, offsets = entry.get("shape"), entry.get("data_offsets")
+    if not (isinstance(shape, list) and isinstance(offsets, list) and len(offsets) == 2):
+        return False
+    if not all(type(number) is int and number >= 0 for number in (*shape, *offsets)):
+        return False
+    return bool(offsets[0] <= offsets[1])
 
 
 def _part_of(name: str, config: K3Config) -> str:

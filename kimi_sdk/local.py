@@ -56,6 +56,10 @@ class LocalBackend:
         cache_bytes: int | None = None,
         max_running: int = 8,
     ) -> None:
+        counts = {"context": context, "cache_bytes": cache_bytes, "max_running": max_running}
+        for label, value in counts.items():
+            if value is not None and type(value) is not int:
+                raise ConfigError(f"{label} must be a whole number, not {value!r}.")
         if max_running < 1:
             raise ConfigError(f"max_running must be at least 1, not {max_running!r}.")
         if context is not None and not 1 <= context <= config.text.context:
@@ -126,7 +130,7 @@ class LocalBackend:
         from kimi_sdk.engine.config import K3Config
         from kimi_sdk.protocol.tokenizer import DEFAULT_SLOTS
 
-        if isinstance(config, str) and config != "tiny":
+        if not isinstance(config, Mapping) and config != "tiny":
             raise ConfigError(f'from_config takes a mapping or "tiny", not {config!r}.')
         shape = K3Config.tiny() if isinstance(config, str) else K3Config.from_dict(config)
         slots = min(DEFAULT_SLOTS, shape.text.vocab - 256)
@@ -134,9 +138,11 @@ class LocalBackend:
             raise ConfigError(f"The vocabulary has {shape.text.vocab} tokens; bytes and markers need 512.")
 
         def make_weights(progress: Progress) -> K3:
+            from kimi_sdk.engine.checkpoint import in_memory
             from kimi_sdk.engine.k3 import K3
 
-            return K3(shape, seed=seed)
+            with in_memory():
+                return K3(shape, seed=seed)
 
         return cls(
             name="tiny" if isinstance(config, str) else "random",
@@ -154,7 +160,16 @@ class LocalBackend:
     @cached_property
     def media_limits(self) -> MediaLimits:
         """How images are cut into patches; read when first needed."""
-        return self._read_media_limits()
+        limits, tower = self._read_media_limits(), self.config.vision
+        if tower is not None and (limits.patch, limits.merge) != (
+            tower.patch_size,
+            tower.merge_kernel_size[0],
+        ):
+            raise LoadError(
+                f"The images of {self.name} are cut into patches of {limits.patch} px, {limits.merge} a side "
+                f"of one token; its vision tower takes {tower.patch_size} px and {tower.merge_kernel_size}."
+            )
+        return limits
 
     async def start(self) -> None:
         """Loads the weights, in a worker thread; callers that come meanwhile wait for the same load."""
@@ -182,6 +197,11 @@ class LocalBackend:
     def _load(self) -> Engine:
         from kimi_sdk.engine.engine import Engine
 
+        if self.tokenizer.vocab_size > self.config.text.vocab:
+            raise LoadError(
+                f"The tokenizer of {self.name} has {self.tokenizer.vocab_size:,} tokens and config.json's "
+                f"vocab_size is {self.config.text.vocab:,}: they are not of one model."
+            )
         with byte_bar(f"Loading {self.name}") as advance:
 
             def progress(read: int, total: int) -> None:
@@ -238,12 +258,12 @@ def read_sampling(folder: Path) -> Sampling:
     if not file.is_file():
         return Sampling()
     try:
-        settings = dict(json.loads(file.read_text(encoding="utf-8")))
+        settings = _json_object(file)
         given = {name: settings[key] for key, name in _SETTINGS.items() if settings.get(key) is not None}
         if settings.get("do_sample") is False:
             given["temperature"] = 0.0
         return Sampling(**given)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise LoadError(f"{file} cannot be used: {error}") from error
 
 
@@ -259,9 +279,16 @@ def read_media_limits(folder: Path) -> MediaLimits:
     if not file.is_file():
         return MediaLimits()
     try:
-        return MediaLimits.from_config(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+        return MediaLimits.from_config(_json_object(file))
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise LoadError(f"{file} cannot be used: {error}") from error
+
+
+def _json_object(file: Path) -> dict[str, Any]:
+    found = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(found, dict):
+        raise ValueError(f"it holds {type(found).__name__}, a JSON object is wanted")
+    return found
 
 
 def default_media_limits() -> MediaLimits:

@@ -157,6 +157,8 @@ class Model:
             ContextOverflow: the prompt is longer than the context.
             OutputError: the typed output was cut short or refused by its validators.
         """
+        if not isinstance(prompt, (str, Sequence)):
+            raise ConfigError(f"A prompt is text or token ids, not {type(prompt).__name__}.")
         constraint = constraint_for(output_type)
         request = PromptRequest(
             prompt=prompt if isinstance(prompt, str) else tuple(prompt),

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal, TypeAlias, get_args
+from types import NoneType
+from typing import Any, Literal, TypeAlias, get_args
 
 from kimi_sdk.errors import ConfigError
 
 Effort: TypeAlias = Literal["low", "high", "max"]
+
+
+def _check(settings: Any, name: str, kinds: tuple[type, ...], wanted: str) -> None:
+    """Refuses a value of another type before the engine or the loop stumbles over it."""
+    value = getattr(settings, name)
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        raise ConfigError(f"{type(settings).__name__}.{name} must be {wanted}, not {value!r}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +45,13 @@ class Sampling:
     logprobs: int = 0
 
     def __post_init__(self) -> None:
+        for name in ("temperature", "top_p"):
+            _check(self, name, (int, float), "a number")
+        for name in ("max_tokens", "thinking_tokens", "seed"):
+            _check(self, name, (int, NoneType), "a whole number or None")
+        _check(self, "logprobs", (int,), "a whole number")
+        if not isinstance(self.thinking, bool):
+            raise ConfigError(f"Sampling.thinking must be True or False, not {self.thinking!r}.")
         if not 0.0 <= self.temperature <= 100.0:
             raise ConfigError(f"Sampling.temperature must lie in [0, 100], not {self.temperature!r}.")
         if not 0.0 < self.top_p <= 1.0:
@@ -47,7 +62,7 @@ class Sampling:
             raise ConfigError(f"Sampling.thinking_tokens must not be negative: {self.thinking_tokens!r}.")
         if self.effort not in get_args(Effort):
             raise ConfigError(f"Sampling.effort must be one of {get_args(Effort)}, not {self.effort!r}.")
-        if isinstance(self.stop, str) or not all(isinstance(s, str) and s for s in self.stop):
+        if not isinstance(self.stop, tuple) or not all(isinstance(s, str) and s for s in self.stop):
             raise ConfigError("Sampling.stop must be a tuple of non-empty strings.")
         if not 0 <= self.logprobs <= 20:
             raise ConfigError(f"Sampling.logprobs must lie in 0..20, not {self.logprobs!r}.")
@@ -76,7 +91,11 @@ class Limits:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None and value < 0:
+            if field.name == "seconds":
+                _check(self, field.name, (int, float, NoneType), "a number or None")
+            else:
+                _check(self, field.name, (int, NoneType), "a whole number or None")
+            if value is not None and not value >= 0:
                 raise ConfigError(f"Limits.{field.name} must not be negative: {value!r}.")
 
 

@@ -38,7 +38,11 @@ def find(source: PathLike, revision: str | None = None) -> Path:
     name = os.fspath(source)
     if not name:
         raise LoadError("The model's source is empty; give a folder, a hub name, or 'k3-mini'.")
-    folder = Path(name).expanduser()
+    try:
+        folder = Path(name).expanduser()
+        folder.exists()  # raises where the system cannot even look, as for a name that is too long
+    except (OSError, RuntimeError) as error:
+        raise LoadError(f"The model's source {name[:80]!r} is not a usable path: {error}"[:300]) from None
     if folder.is_dir():
         if (folder / "config.json").is_file():
             return folder

@@ -54,13 +54,16 @@ def load(
     if not root.is_dir():
         raise LoadError(f"{root}: no such folder; a model checkpoint is a folder with config.json")
     config = K3Config.load(root)
-    place = torch.device(device)
+    place = _available(device)
     compute = _compute_dtype(dtype, place)
-    model = K3(config, seed=None)  # empty, so that memory is touched only when it is filled
-    entries = manifest(model)
     with _Shards(root) as shards:
+        _check_layers(config, shards)
+        with in_memory():
+            model = K3(config, seed=None)  # empty, so that memory is touched only when it is filled
+        entries = manifest(model)
         _account(entries, shards)
-        _materialise(model, place, compute)
+        with in_memory():
+            _materialise(model, place, compute)
         _fill(model, entries, shards, progress)
     _check_finite(model)
     return model.fuse()
@@ -126,11 +129,13 @@ class _Shards:
 
     def _index(self) -> dict[str, str]:
         path = self.root / _INDEX
-        if path.stat().st_size > _MAX_INDEX_BYTES:
-            raise LoadError(f"{path}: is larger than {_MAX_INDEX_BYTES} bytes")
         try:
+            if path.stat().st_size > _MAX_INDEX_BYTES:
+                raise LoadError(f"{path}: is larger than {_MAX_INDEX_BYTES} bytes")
             mapping = json.loads(path.read_text("utf-8"))["weight_map"]
-        except (ValueError, KeyError, TypeError):
+        except OSError as error:
+            raise LoadError(f"{path}: cannot be read ({error.strerror})") from None
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise LoadError(f"{path}: is not a JSON object with a weight_map") from None
         if not isinstance(mapping, dict) or not mapping:
             raise LoadError(f"{path}: weight_map names no tensor")
@@ -161,6 +166,26 @@ class _Shards:
         with _reading(self.root / self.where[name]):
             tensor: Tensor = self.files[self.where[name]].get_tensor(name)
         return tensor
+
+
+def _check_layers(config: K3Config, shards: _Shards) -> None:
+    """Refuses a number of layers that is a mere claim, before a model is built for it."""
+    layers = config.text.layers + (config.vision.vt_num_hidden_layers if config.vision else 0)
+    if layers > len(shards.where):
+        raise LoadError(
+            f"{shards.root}: config.json names {layers:,} layers, and the files hold only "
+            f"{len(shards.where):,} tensors"
+        )
+
+
+@contextmanager
+def in_memory() -> Iterator[None]:
+    """Makes what PyTorch raises where memory ends, or where a size is beyond it, a ``LoadError``."""
+    try:
+        yield
+    except (RuntimeError, MemoryError, OverflowError) as error:  # PyTorch has no class of its own for it
+        reason = str(error).strip().partition("\n")[0]
+        raise LoadError(f"the model of this config.json does not fit into memory ({reason})") from error
 
 
 @contextmanager
@@ -214,6 +239,14 @@ def _compute_dtype(dtype: torch.dtype | str, device: torch.device) -> torch.dtyp
     if found is None or found not in DISK_DTYPES.values():
         raise LoadError(f"dtype {dtype!r} is unknown; use 'auto' or one of {', '.join(DISK_DTYPES)}")
     return found
+
+
+def _available(device: torch.device | str) -> torch.device:
+    place, count = torch.device(device), torch.cuda.device_count()
+    index = place.index or 0  # PyTorch keeps it in a byte, so 200 comes out negative
+    if place.type == "cuda" and not 0 <= index < count:
+        raise LoadError(f"there is no device {device}: this PyTorch finds {count} CUDA devices")
+    return place
 
 
 def _materialise(model: K3, device: torch.device, dtype: torch.dtype) -> None:

@@ -7,6 +7,7 @@ Leaves tensors and files to the layers and to ``checkpoint``.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -148,11 +149,12 @@ class K3Config:
         """
         nested = isinstance(raw.get("text_config"), Mapping)
         body: Mapping[str, Any] = raw["text_config"] if nested else raw
-        vision = raw.get("vision_config")
         try:
             return cls(
                 text=_text(body, raw),
-                vision=VisionConfig.from_dict(vision) if vision else None,
+                vision=VisionConfig.from_dict(_section(raw, "vision_config"))
+                if raw.get("vision_config")
+                else None,
                 nested=nested,
                 bos_token_id=_id(raw, body, "bos_token_id"),
                 eos_token_id=_id(raw, body, "eos_token_id"),
@@ -177,7 +179,7 @@ class K3Config:
             raw = json.loads(file.read_text("utf-8"))
         except OSError as error:
             raise LoadError(f"{file}: cannot be read ({error.strerror})") from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise LoadError(f"{file}: is not valid JSON ({error})") from None
         if not isinstance(raw, dict):
             raise LoadError(f"{file}: holds {type(raw).__name__}, a JSON object is wanted")
@@ -203,11 +205,25 @@ def _id(raw: Mapping[str, Any], body: Mapping[str, Any], key: str) -> int | None
     return value
 
 
-def _int(body: Mapping[str, Any], key: str, default: int | None = None) -> int:
+def _int(body: Mapping[str, Any], key: str, default: int | None = None, *, least: int = 1) -> int:
     value = body[key] if default is None else body.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{key} is {value!r}, a whole number is wanted")
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 2**31:
+        raise ValueError(f"{key} is {value!r}, a whole number from {least} to 2**31 - 1 is wanted")
     return value
+
+
+def _float(body: Mapping[str, Any], key: str, default: float) -> float:
+    value = body.get(key, default)
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < math.inf:
+        raise ValueError(f"{key} is {value!r}, a positive number is wanted")
+    return float(value)
+
+
+def _section(body: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    section = body[key]
+    if not isinstance(section, Mapping):
+        raise ValueError(f"{key} is {section!r}, an object is wanted")
+    return section
 
 
 def _is(body: Mapping[str, Any], key: str, allowed: tuple[Any, ...]) -> None:
@@ -225,9 +241,9 @@ def _text(body: Mapping[str, Any], raw: Mapping[str, Any]) -> TextConfig:
     _check_kinds(linear, layers)
     quantized = bool(body.get("quantization_config") or raw.get("quantization_config"))
     if quantized:
-        quantization = body.get("quantization_config") or raw["quantization_config"]
-        _is(quantization, "format", ("mxfp4-pack-quantized",))
-    experts = _int(body, "num_experts", 0)
+        holder = body if body.get("quantization_config") else raw
+        _is(_section(holder, "quantization_config"), "format", ("mxfp4-pack-quantized",))
+    experts = _int(body, "num_experts", 0, least=0)
     dtype = raw.get("dtype") or raw.get("torch_dtype") or body.get("dtype") or "bfloat16"
     _is({"dtype": dtype}, "dtype", ("bfloat16", "float32", "float16"))
     return TextConfig(
@@ -235,15 +251,15 @@ def _text(body: Mapping[str, Any], raw: Mapping[str, Any]) -> TextConfig:
         hidden=_int(body, "hidden_size"),
         layers=layers,
         dense_width=_int(body, "intermediate_size"),
-        dense_layers=_int(body, "first_k_dense_replace", 0) if experts else layers,
+        dense_layers=_int(body, "first_k_dense_replace", 0, least=0) if experts else layers,
         linear=linear,
         attention=_attention(body),
         moe=_moe(body, quantized) if experts else None,
         block=_int(body, "attn_res_block_size") if body.get("attn_res_block_size") else None,
         activation=body.get("hidden_act", "silu"),
-        situ_beta=float(body.get("activation_situ_beta", 4.0)),
-        situ_linear_beta=float(body.get("activation_situ_linear_beta", 25.0)),
-        eps=float(body.get("rms_norm_eps", 1e-5)),
+        situ_beta=_float(body, "activation_situ_beta", 4.0),
+        situ_linear_beta=_float(body, "activation_situ_linear_beta", 25.0),
+        eps=_float(body, "rms_norm_eps", 1e-5),
         tied=bool(raw.get("tie_word_embeddings", body.get("tie_word_embeddings", False))),
         context=_int(body, "max_position_embeddings", _int(body, "model_max_length", 1_048_576)),
         quantized=quantized,
@@ -252,7 +268,7 @@ def _text(body: Mapping[str, Any], raw: Mapping[str, Any]) -> TextConfig:
 
 
 def _linear(body: Mapping[str, Any]) -> LinearAttentionConfig:
-    linear = body["linear_attn_config"]
+    linear = _section(body, "linear_attn_config")
     bound = linear.get("gate_lower_bound")
     if bound is not None and not -5.0 <= float(bound) < 0:
         raise ValueError(f"gate_lower_bound is {bound!r}; a number in [-5, 0) or null is wanted")
@@ -269,7 +285,7 @@ def _linear(body: Mapping[str, Any]) -> LinearAttentionConfig:
 
 def _check_kinds(linear: LinearAttentionConfig, layers: int) -> None:
     kinds = sorted(linear.kda_layers + linear.full_attn_layers)
-    if kinds != list(range(1, layers + 1)):
+    if len(kinds) != layers or kinds != list(range(1, layers + 1)):  # no list as long as a mere claim
         raise ValueError(
             f"kda_layers and full_attn_layers must name each layer 1..{layers} once, they name {kinds}"
         )
@@ -283,7 +299,7 @@ def _attention(body: Mapping[str, Any]) -> AttentionConfig:
         q_lora_rank=_int(body, "q_lora_rank") if body.get("q_lora_rank") else None,
         kv_lora_rank=_int(body, "kv_lora_rank"),
         nope_dim=_int(body, "qk_nope_head_dim"),
-        rope_dim=_int(body, "qk_rope_head_dim"),
+        rope_dim=_int(body, "qk_rope_head_dim", least=0),
         v_dim=_int(body, "v_head_dim"),
         output_gate=bool(body.get("mla_use_output_gate", False)),
     )
@@ -297,11 +313,11 @@ def _moe(body: Mapping[str, Any], quantized: bool) -> MoEConfig:
         experts=_int(body, "num_experts"),
         top_k=_int(body, "num_experts_per_token"),
         width=_int(body, "moe_intermediate_size"),
-        shared=_int(body, "num_shared_experts", 0) if body.get("num_shared_experts") else 0,
+        shared=_int(body, "num_shared_experts") if body.get("num_shared_experts") else 0,
         latent=latent,
         latent_norm=bool(body.get("latent_moe_use_norm", False)) and latent is not None,
         renormalize=bool(body.get("moe_renormalize", True)),
-        scaling=float(body.get("routed_scaling_factor", 1.0)),
+        scaling=_float(body, "routed_scaling_factor", 1.0),
         bias=body.get("topk_method", "noaux_tc") == "noaux_tc",
     )
     if not 0 < moe.top_k <= moe.experts:

@@ -124,6 +124,8 @@ class Engine:
         """Refuse ids that the model does not have."""
         if not ids:
             raise ConfigError("The prompt is empty; it needs at least one token.")
+        if not {*map(type, ids)} <= {int}:  # found in the forward, it would end the neighbours as well
+            raise ConfigError("A prompt is text, or token ids, which are whole numbers.")
         for extreme in (min(ids), max(ids)):
             if not 0 <= extreme < self._vocab:
                 raise ConfigError(

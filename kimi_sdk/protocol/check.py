@@ -230,7 +230,7 @@ def main(arguments: Sequence[str]) -> int:
             else:
                 failed += 1
                 print(f"FAILED {label}\n  expected {expected!r:.2000}\n  got      {got!r:.2000}")
-    except (KimiError, OSError, ValueError) as error:
+    except (KimiError, OSError, ValueError, RecursionError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"{passed} passed, {failed} failed")

@@ -355,7 +355,7 @@ def _read_config(file: Path) -> dict[str, Any]:
         return {}
     try:
         settings = json.loads(_read_bounded(file))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise LoadError(f"{file} is not JSON: {error}.") from error
     if not isinstance(settings, dict):
         raise LoadError(f"{file} must hold a JSON object, not {type(settings).__name__}.")

@@ -144,11 +144,11 @@ class _Parser:
         following = self.peek(1)
         if following in ("+", "-"):
             return self.spaced[self.at]
-        return following == "(" or following[:1].isdigit() or following[:1] == "." or following in FUNCTIONS
+        return following == "(" or following[:1].isdecimal() or following[:1] == "." or following in FUNCTIONS
 
     def atom(self) -> Fraction:
         token = self.take()
-        if token[:1].isdigit() or (token[:1] == "." and len(token) > 1):
+        if token[:1].isdecimal() or (token[:1] == "." and len(token) > 1):
             return _bounded(Fraction(token))
         if token == "(":
             self.enter()
@@ -216,7 +216,7 @@ def _power(base: Fraction, exponent: Fraction) -> Fraction:
         )
     size = max(base.numerator.bit_length(), base.denominator.bit_length())
     if base not in (0, 1, -1) and (size - 1) * abs(exponent) > LARGEST:
-        raise Retry("The result is too large.")
+        raise Retry("The result is too large, or too close to zero.")
     if base in (0, 1, -1):
         return Fraction(base ** int(exponent % 2 + (2 if exponent else 0)))
     return _bounded(Fraction(base ** int(exponent)))

@@ -108,8 +108,16 @@ async def _timed(
 
 async def _called(tool: Tool[..., Any], positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
     bound = functools.partial(tool.function, *positional, **named)
-    value = await bound() if tool.is_async else await _in_thread(tool.name, bound)
-    return await value if inspect.isawaitable(value) else value
+    try:
+        value = await bound() if tool.is_async else await _in_thread(tool.name, bound)
+        return await value if inspect.isawaitable(value) else value
+    except SystemExit as left:
+        raise _left(left) from left
+
+
+def _left(error: BaseException) -> RuntimeError:
+    """What is said of a tool that tried to end the program: it ends its own call."""
+    return RuntimeError(f"the tool raised {type(error).__name__} {error}".rstrip())
 
 
 async def _in_thread(name: str, bound: Callable[[], Any]) -> Any:
@@ -125,6 +133,8 @@ async def _in_thread(name: str, bound: Callable[[], Any]) -> Any:
             value = bound()
         except Exception as raised:  # not left to the thread's bridge, which cannot carry a StopIteration
             error = raised
+        except (SystemExit, KeyboardInterrupt, GeneratorExit) as raised:  # no Ctrl-C: that never comes here
+            error = _left(raised)
         if abandoned.is_set():
             log.warning("Tool %s came to an end after its call was given up; its result is dropped.", name)
         return value, error

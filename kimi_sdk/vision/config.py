@@ -59,11 +59,20 @@ class VisionConfig:
 
     def __post_init__(self) -> None:
         for item in fields(self):
+            if item.name == "extra":
+                continue
             value = getattr(self, item.name)
-            if item.name != "extra" and any(
-                not n > 0 for n in (value if isinstance(value, tuple) else (value,))
+            kinds = (int, float) if item.name.endswith("_eps") else (int,)
+            if any(
+                not isinstance(n, kinds) or isinstance(n, bool) or not 0 < n < 2**31
+                for n in (value if isinstance(value, tuple) else (value,))
             ):
-                raise ConfigError(f"vision_config.{item.name} must be positive, not {value!r}.")
+                wanted = "a positive number" if float in kinds else "a positive whole number"
+                raise ConfigError(f"vision_config.{item.name} must be {wanted}, not {value!r}.")
+        if len(self.merge_kernel_size) != 2:
+            raise ConfigError(
+                f"vision_config.merge_kernel_size must be rows and columns, not {self.merge_kernel_size!r}."
+            )
         if self.qkv_hidden_size % (4 * self.vt_num_attention_heads):
             raise ConfigError(
                 f"vision_config.qkv_hidden_size ({self.qkv_hidden_size}) must be "

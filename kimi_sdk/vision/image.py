@@ -63,8 +63,11 @@ class Image:
                 if size > MOST_BYTES:
                     raise ImageError(f"{name} has {size:,} bytes; an image may have {MOST_BYTES:,}.")
                 data = file.read(MOST_BYTES)
-        except OSError as error:
-            raise ImageError(f"{name} cannot be read: {error.strerror or error}.") from None
+        except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+            if isinstance(error, ImageError):
+                raise
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise ImageError(f"{name} cannot be read: {reason}.") from None
         return cls(_decode(data, frame, name))
 
     @classmethod
@@ -105,7 +108,7 @@ class Image:
         head, comma, body = url.partition(",")
         if not comma or not head[:5].lower() == "data:":
             raise ImageError(f"{_short(url)!r} is not a data URL, which reads data:image/png;base64,...")
-        raw = urllib.parse.unquote_to_bytes(body)
+        raw = urllib.parse.unquote_to_bytes(body.encode("utf-8", "replace"))
         if head.lower().endswith(";base64"):
             compact = b"".join(raw.split())
             try:

@@ -34,6 +34,14 @@ class Background:
     white: int = 255
     gray: int = 180
 
+    def __post_init__(self) -> None:
+        if self.pattern != "chessboard" and self.pattern not in PLAIN:
+            raise ConfigError(f"transparent_bg_config.pattern {self.pattern!r} is not known.")
+        for name, least, most in (("square", 1, 2**31), ("white", 0, 255), ("gray", 0, 255)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or not least <= value <= most:
+                raise ConfigError(f"Background.{name} must lie in {least}..{most}, not {value!r}.")
+
     def pixels(self, width: int, height: int) -> np.ndarray:
         """``[height, width, 3]`` uint8."""
         if self.pattern != "chessboard":
@@ -70,8 +78,13 @@ class MediaLimits:
 
     def __post_init__(self) -> None:
         for name in ("patches", "side", "patch", "merge"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"MediaLimits.{name} must be at least 1, not {getattr(self, name)!r}.")
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ConfigError(f"MediaLimits.{name} must be a whole number from 1, not {value!r}.")
+        if not all(map(math.isfinite, self.mean)):
+            raise ConfigError(f"MediaLimits.mean must be finite, not {self.mean!r}.")
+        if not all(0 < value < math.inf for value in self.std):
+            raise ConfigError(f"MediaLimits.std must be positive, not {self.std!r}.")
 
     @classmethod
     def from_config(cls, data: Mapping[str, Any]) -> Self:
@@ -86,7 +99,7 @@ class MediaLimits:
             patches=data.get("in_patch_limit", base.patches),
             side=data.get("patch_limit_on_one_side", base.side),
             patch=data.get("patch_size", base.patch),
-            merge=merge if isinstance(merge, int) else merge[0],
+            merge=merge[0] if isinstance(merge, list) and merge else merge,
             mean=_three(data.get("image_mean", base.mean)),
             std=_three(data.get("image_std", base.std)),
             background=None if fill is None else _background(fill),
@@ -124,16 +137,13 @@ def _three(values: Any) -> tuple[float, float, float]:
 
 def _background(data: Mapping[str, Any]) -> Background:
     base = Background()
-    found = Background(
+    return Background(
         pattern=data.get("pattern", base.pattern),
         square=data.get("chessboard_square_size", base.square),
         white_first=data.get("chessboard_square_on_top_left", base.white_first),
         white=data.get("chessboard_white_value", base.white),
         gray=data.get("chessboard_gray_value", base.gray),
     )
-    if found.pattern != "chessboard" and found.pattern not in PLAIN:
-        raise ConfigError(f"transparent_bg_config.pattern {found.pattern!r} is not known.")
-    return found
 
 
 K3_LIMITS = MediaLimits()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -72,6 +73,63 @@ def test_a_failed_run_is_one_object_too(
     assert report["error"]["type"] == "OutputError"
     assert report["usage"]["steps"] == 2
     assert "OutputError" in shown.err
+
+
+@pytest.mark.parametrize("json_wanted", [True, False])
+def test_a_call_that_needs_approval_fails_the_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, json_wanted: bool
+) -> None:
+    (tmp_path / "careful_tools.py").write_text(
+        "from kimi_sdk import tool\n\n@tool(approval=True)\n"
+        'def erase(n: int) -> int:\n    """Erase."""\n    raise AssertionError\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    script(monkeypatch, [("erase", {"n": 4})])
+    options = ["--json"] if json_wanted else []
+    assert main(["run", "go", "--tools", "careful_tools:erase", *options]) == 1
+    shown = capsys.readouterr()
+    assert "need approval" in shown.err
+    if json_wanted:
+        report = json.loads(shown.out)
+        call = {"name": "erase", "args": {"n": 4}, "result": None, "is_error": False}
+        assert report["calls"] == [call]
+        assert report["usage"]["steps"] == 1
+    sys.modules.pop("careful_tools")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_output_in_any_encoding(monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+    text = "5 € \u2192 月 \ud800"
+    for options in ([], ["--json"]):
+        script(monkeypatch, CALL, text)
+        out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        monkeypatch.setattr(sys, "stdout", out)
+        assert main(["run", "go", *options]) == 0
+        out.flush()
+        shown = out.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+        if options:
+            wanted = text.replace("\ud800", "?") if encoding == "utf-8" else text
+            assert json.loads(shown)["output"] == wanted
+        else:
+            assert "5 " in shown
+
+
+def test_a_task_that_is_no_utf8(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    model = script(monkeypatch, "Ok.")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"hi \xff"), encoding="utf-8"))
+    assert main(["run", "-", "--json"]) == 0
+    assert model.requests[0].messages[0].text == "hi \ufffd"
+    assert json.loads(capsys.readouterr().out)["output"] == "Ok."
+
+
+def test_a_schema_nested_too_deeply_is_wrong_usage(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    schema = tmp_path / "schema.json"
+    schema.write_text("[" * 100_000)
+    script(monkeypatch)
+    assert main(["run", "go", "--schema", str(schema)]) == 2
+    assert "schema.json" in capsys.readouterr().err
 
 
 def test_schema_gives_the_value(

@@ -359,3 +359,19 @@ async def test_many_tools_run_beside_each_other() -> None:
         for _ in range(8):
             group.start_soon(one)
     assert sorted(results) == [str(n) for n in range(8)]
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), SystemExit(), KeyboardInterrupt(), GeneratorExit()])
+async def test_a_tool_cannot_end_the_program(error: BaseException) -> None:
+    def leave() -> str:
+        """Leave."""
+        raise error
+
+    async def leave_async() -> str:
+        """Leave."""
+        raise error
+
+    for function in (leave, leave_async) if isinstance(error, SystemExit) else (leave,):
+        result = await run(tool(function))
+        assert result.is_error
+        assert f"the tool raised {type(error).__name__}" in result.text

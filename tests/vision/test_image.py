@@ -277,6 +277,10 @@ def test_missing_and_foreign_inputs(tmp_path: Path) -> None:
         Image.from_data_url("data:image/png;base64,!!!!")
     with pytest.raises(ImageError, match="empty"):
         Image.from_data_url("data:,")
+    with pytest.raises(ImageError, match="base64"):
+        Image.from_data_url("data:image/png;base64,\ud800")
+    with pytest.raises(ImageError, match="cannot be read: embedded null"):
+        Image.from_path("a\0b.png")
     with pytest.raises(ImageError, match="nothing to see"):
         Image.from_pil(PIL.Image.new("RGB", (0, 5)))
     truncated = PIL.Image.open(io.BytesIO(broken()["half jpeg"]))
