@@ -45,23 +45,30 @@ def outcomes(fixtures: Case, model: Path) -> Iterator[Outcome]:
     digest = fixtures.get("tiktoken_model_sha256")
     if digest is not None:
         yield "tiktoken model sha256", hashlib.sha256(model.read_bytes()).hexdigest(), digest
-    for number, case in enumerate(fixtures.get("tokenize", ())):
+    for number, case in enumerate(_cases(fixtures, "tokenize")):
         yield from _guarded(f"tokenize[{number}]", _tokenize(case, k3))
-    for number, case in enumerate(fixtures.get("render", ())):
+    for number, case in enumerate(_cases(fixtures, "render")):
         yield from _guarded(f"render {case.get('name', number)}", _render(case, k3))
-    for number, case in enumerate(fixtures.get("parse_k3", ())):
+    for number, case in enumerate(_cases(fixtures, "parse_k3")):
         yield from _guarded(f"parse_k3 {case.get('id', number)}", _parse_k3(case, k3))
-    for number, case in enumerate(fixtures.get("parse_k2", ())):
+    for number, case in enumerate(_cases(fixtures, "parse_k2")):
         yield from _guarded(f"parse_k2 {case.get('id', number)}", _parse_k2(case, k2))
-    for number, case in enumerate(fixtures.get("image_tokens", ())):
+    for number, case in enumerate(_cases(fixtures, "image_tokens")):
         yield from _guarded(f"image_tokens[{number}]", _image(case))
+
+
+def _cases(fixtures: Case, section: str) -> Sequence[Case]:
+    cases = fixtures.get(section, [])
+    if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
+        raise ValueError(f"{section} of the fixtures must be a list of objects")
+    return cases
 
 
 def _guarded(label: str, checks: Iterator[Outcome]) -> Iterator[Outcome]:
     try:
         for name, got, expected in checks:
             yield f"{label} {name}", got, expected
-    except (KimiError, LookupError, TypeError, ValueError) as error:
+    except (KimiError, LookupError, TypeError, ValueError, AttributeError) as error:
         yield label, f"{type(error).__name__}: {error}", "no error"
 
 

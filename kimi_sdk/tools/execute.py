@@ -81,11 +81,20 @@ def _refusal(call: ToolCall, error: Exception, ctx: RunContext[Any]) -> ToolResu
     if isinstance(error, Abort):
         raise error
     ctx.refused = isinstance(error, Retry) and not isinstance(error, _TimedOut)
-    text = str(error) if isinstance(error, Retry) else f"{type(error).__name__}: {error}".rstrip(": ")
+    said = _said(error)
+    text = said if isinstance(error, Retry) else f"{type(error).__name__}: {said}".rstrip(": ")
     text = readable(text)
     if len(text) > LONGEST_ERROR:
         text = f"{text[:LONGEST_ERROR]}\n[cut: {LONGEST_ERROR:,} of {len(text):,} characters]"
     return ToolResult(call.id, call.name, (Text(text or "The tool refused this call."),), is_error=True)
+
+
+def _said(error: BaseException) -> str:
+    """The text of an exception, which its own code may fail to give."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 async def _timed(
@@ -117,7 +126,7 @@ async def _called(tool: Tool[..., Any], positional: tuple[Any, ...], named: dict
 
 def _left(error: BaseException) -> RuntimeError:
     """What is said of a tool that tried to end the program: it ends its own call."""
-    return RuntimeError(f"the tool raised {type(error).__name__} {error}".rstrip())
+    return RuntimeError(f"the tool raised {type(error).__name__} {_said(error)}".rstrip())
 
 
 async def _in_thread(name: str, bound: Callable[[], Any]) -> Any:

@@ -129,7 +129,20 @@ def test_files_that_cannot_be_used(
     assert main([str(tmp_path / "missing.json"), str(model)]) == 2
     assert run(tmp_path, model, []) == 2
     assert run(tmp_path, tmp_path / "missing.model", fixtures) == 2
+    for section in ("tokenize", "render", "parse_k3", "parse_k2", "image_tokens"):
+        assert run(tmp_path, model, {section: True}) == 2
+        assert run(tmp_path, model, {section: [3]}) == 2
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    assert main([str(tmp_path / "deep.json"), str(model)]) == 2
     assert capsys.readouterr().out == ""
+
+
+def test_a_case_of_a_wrong_form_fails_alone(
+    tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = [{"expect": {}, "initial": "response", "text": "x", "modes": None}, {}]
+    assert run(tmp_path, model, {"parse_k3": cases, "tokenize": [{"text": "a"}]}) == 1
+    assert capsys.readouterr().out.endswith("2 passed, 2 failed\n")
 
 
 def test_another_rank_file_is_noticed(

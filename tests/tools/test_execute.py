@@ -375,3 +375,17 @@ async def test_a_tool_cannot_end_the_program(error: BaseException) -> None:
         result = await run(tool(function))
         assert result.is_error
         assert f"the tool raised {type(error).__name__}" in result.text
+
+
+async def test_an_exception_that_cannot_be_spelled_is_an_error_result() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError("no words")
+
+    @tool
+    def fail() -> str:
+        """Fail."""
+        raise Mute
+
+    result = await run(fail)
+    assert (result.is_error, result.text) == (True, "Mute")
