@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+import math
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -122,10 +123,15 @@ async def _called(tool: Tool[..., Any], positional: tuple[Any, ...], named: dict
         return await value if inspect.isawaitable(value) else value
     except SystemExit as left:
         raise _left(left) from left
+    except anyio.get_cancelled_exc_class() as cancelled:
+        if anyio.current_effective_deadline() == -math.inf:
+            raise
+        # Nobody has cancelled this call: the tool awaited something of its own that was.
+        raise _left(cancelled) from cancelled
 
 
 def _left(error: BaseException) -> RuntimeError:
-    """What is said of a tool that tried to end the program: it ends its own call."""
+    """What is said of a tool that raised what would end more than its own call."""
     return RuntimeError(f"the tool raised {type(error).__name__} {_said(error)}".rstrip())
 
 

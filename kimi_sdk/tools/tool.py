@@ -46,6 +46,11 @@ class Options:
     max_result_tokens: int | None = 8192
 
     def __post_init__(self) -> None:
+        for name, kinds in (("timeout", (int, float)), ("retries", int), ("max_result_tokens", int)):
+            value = getattr(self, name)
+            absent = value is None and name != "retries"
+            if not absent and (isinstance(value, bool) or not isinstance(value, kinds)):
+                raise ToolDefinitionError(f"A tool's {name} must be a number, not {value!r}.")
         if self.timeout is not None and not self.timeout > 0:
             raise ToolDefinitionError(f"A tool's timeout must be positive or None, not {self.timeout!r}.")
         if self.retries < 0:
@@ -270,6 +275,8 @@ def toolset(tools: Iterable[AnyTool]) -> dict[str, Tool[..., Any]]:
     """
     found: dict[str, Tool[..., Any]] = {}
     for item in tools:
+        if item is None:
+            raise ToolDefinitionError("A tool is made from a function or a bound method, not from None.")
         made = item if isinstance(item, Tool) else tool(item)
         if made.name in found:
             raise ToolDefinitionError(

@@ -116,6 +116,27 @@ async def test_errors_in_a_stream_block_come_out_as_they_are() -> None:
     assert_idle(model)
 
 
+async def test_a_tool_that_awaits_something_cancelled_gives_an_error_result(anyio_backend_name: str) -> None:
+    if anyio_backend_name != "asyncio":
+        pytest.skip("only asyncio lets a task end as cancelled for whoever awaits it")
+    import asyncio
+
+    @tool
+    async def look() -> str:
+        """Look."""
+        task = asyncio.ensure_future(asyncio.sleep(5))
+        task.cancel()
+        await task
+        return "seen"
+
+    model = ScriptedModel([[("look", {})], "Done."])
+    result = await Agent(model, tools=[look]).run("go")
+    assert result.output == "Done."
+    (told,) = result.messages[-2].results
+    assert told.is_error
+    assert "CancelledError" in told.text
+
+
 async def test_cancel_from_outside_a_stream() -> None:
     model = ScriptedModel([[("slow", {"seconds": 60.0})]])
     session = Session.new()

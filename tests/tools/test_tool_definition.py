@@ -342,3 +342,15 @@ def test_tools_pickle_by_reference_or_by_parts() -> None:
         from_mapping, name="remote", description="d", parameters={"properties": {"n": {}}}
     )
     assert pickle.loads(pickle.dumps(made)).declaration == made.declaration  # noqa: S301
+
+
+@pytest.mark.parametrize("name", ["timeout", "retries", "max_result_tokens"])
+@pytest.mark.parametrize("value", ["5", True, ()])
+def test_options_of_a_wrong_type(name: str, value: Any) -> None:
+    with pytest.raises(ToolDefinitionError, match=name):
+        tool(**{name: value})
+
+
+def test_nothing_is_no_tool() -> None:
+    with pytest.raises(ToolDefinitionError, match="not from None"):
+        toolset([None])  # type: ignore[list-item]
