@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -116,3 +117,21 @@ def test_violations_are_said_in_one_sentence() -> None:
     assert violation(parse_json('{"a": 0.305}', exact=True)) == "At /a: 0.305 breaks multipleOf 0.01."
     assert checker({"type": "integer"})(parse_json("1.0", exact=True)) is None
     assert checker({"$schema": "http://json-schema.org/draft-07/schema#", "type": "null"})(1) is not None
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ({"type": "string", "pattern": "^(?!no)"}, "written: look-around, including"),
+        (
+            {"oneOf": [{"multipleOf": 2, "type": "integer"}, {"multipleOf": 3, "type": "integer"}]},
+            "supported. Leave",
+        ),
+    ],
+)
+def test_the_reason_is_one_whole_sentence(schema: dict[str, Any], reason: str) -> None:
+    from kimi_sdk import JsonSchema, Model
+
+    with pytest.raises(SchemaError, match=re.escape(reason)) as caught:
+        Model.from_config("tiny").check([], JsonSchema(schema))
+    assert "coerce" not in str(caught.value)

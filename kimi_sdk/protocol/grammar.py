@@ -20,7 +20,7 @@ from kimi_sdk.protocol.arguments import call
 from kimi_sdk.protocol.lower import Lowering
 from kimi_sdk.protocol.matcher import Compiled, TurnMatcher, Vocabulary
 from kimi_sdk.protocol.pattern import translate
-from kimi_sdk.protocol.probe import NO_TEXT, error_of
+from kimi_sdk.protocol.probe import NO_TEXT, error_of, sentence
 from kimi_sdk.protocol.rules import INTEGER, NUMBER, TEXT, Rules, literal, regex
 from kimi_sdk.protocol.tokenizer import Tokenizer
 from kimi_sdk.schema import Schema, admit
@@ -237,12 +237,13 @@ def _explained(message: str, offered: Mapping[str, Lowering], output: Constraint
         lowering = Lowering(output.schema, closed=output.closed)
         if culprit := lowering.culprit(partial(_failing, lowering)):
             return culprit
-    reason = message.partition("\n")[0].partition("JSON schema: ")[2] or message.partition("\n")[0]
+    reason = sentence(message)
+    reason = reason.partition("JSON schema: ")[2] or reason
     return SchemaError(f"A schema of this turn cannot be enforced while tokens are written: {reason}.")
 
 
 def _failing(lowering: Lowering, schema: Schema) -> str:
-    return error_of(_lark(lowering, schema)).partition("\n")[0]
+    return sentence(error_of(_lark(lowering, schema)))
 
 
 def _key(

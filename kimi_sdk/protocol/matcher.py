@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kimi_sdk.errors import EngineError
+from kimi_sdk.protocol.probe import sentence
 from kimi_sdk.protocol.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ class TurnMatcher:
     def _check(self) -> None:
         if self._matcher.is_error():
             self._compiled.broken |= "panic" in self._matcher.get_error()
-            raise EngineError(f"The grammar's matcher failed: {self._matcher.get_error()}")
+            raise EngineError(f"The grammar's matcher failed: {sentence(self._matcher.get_error())}.")
 
 
 def _tail(token: bytes) -> int:

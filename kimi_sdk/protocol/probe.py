@@ -22,6 +22,13 @@ def error_of(lark: str) -> str:
     return "" if any(mask) or matcher.is_accepting() else NO_TEXT
 
 
+def sentence(message: str) -> str:
+    """The line of a matcher's message that says what is wrong, without advice on the matcher's options."""
+    lines = message.splitlines() or [""]
+    told = next((line.removeprefix("error: ") for line in lines if line.startswith("error: ")), lines[0])
+    return re.sub(r"\. Enable '.*", "", told)
+
+
 def is_empty(message: str) -> bool:
     """Whether a message of the matcher says that nothing satisfies the grammar."""
     return message == NO_TEXT or "Unsatisfiable" in message

@@ -6,7 +6,7 @@ import json
 
 from kimi_sdk.errors import SchemaError
 from kimi_sdk.protocol.pattern import full
-from kimi_sdk.protocol.probe import error_of
+from kimi_sdk.protocol.probe import error_of, sentence
 from kimi_sdk.protocol.tokenizer import Tokenizer
 
 # Integers of more digits, and exponents of more, would leave what Python and a double can hold.
@@ -91,11 +91,9 @@ def regex(pattern: str, at: str, *, search: bool) -> str:
 
     body = f"/{regex_to_lark(full(pattern, search=search), '')}/"
     if message := error_of(f"start: T\nT: {body}"):
-        reason = next(
-            (line for line in message.splitlines() if line.startswith("error:")), message.splitlines()[0]
-        )
         raise SchemaError(
-            f"The pattern {pattern!r} at {at or '/'!r} cannot be enforced as it is written: {reason}.",
+            f"The pattern {pattern!r} at {at or '/'!r} cannot be enforced as it is written: "
+            f"{sentence(message)}.",
             pointer=at,
             keyword="pattern",
         )
