@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from kimi_sdk.errors import SchemaError
 from kimi_sdk.protocol.disjoint import disjoint
 from kimi_sdk.protocol.finite import ends
+from kimi_sdk.protocol.magnitude import ANYTHING, DEFINITION, bounded, refers
 from kimi_sdk.protocol.pattern import FORMATS, FREE_FORMATS, translate
 from kimi_sdk.protocol.probe import error_of, is_empty
 from kimi_sdk.schema import TYPES, Schema, pointer, subschemas
@@ -125,10 +126,13 @@ class Lowering:
                     found[name] = self.defs[name]
                     queue.append(self.defs[name])
         body: dict[str, Any] = {"x-guidance": _STYLE}
-        if schema is not True:
-            body.update({"not": {}} if schema is False else schema)
-        if found:
-            body["$defs"] = found
+        whole = bounded(schema)
+        body.update(whole if isinstance(whole, dict) else {"not": {}})
+        definitions = {name: bounded(part) for name, part in found.items()}
+        if refers(whole) or refers(definitions):
+            definitions[ANYTHING] = DEFINITION
+        if definitions:
+            body["$defs"] = definitions
         return json.dumps(body, ensure_ascii=False)
 
     def culprit(self, failing: Callable[[Schema], str]) -> SchemaError | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from llguidance import LLMatcher
 
 from kimi_sdk.errors import SchemaError
 from kimi_sdk.protocol import Tokenizer
 from kimi_sdk.protocol.grammar import TurnGrammar
 from kimi_sdk.protocol.lower import Lowering
-from kimi_sdk.schema import admit
+from kimi_sdk.schema import admit, byte_matcher
 
 SELF = {"$defs": {"n": {"$ref": "#/$defs/n"}}, "$ref": "#/$defs/n"}
 ENDLESS = {
@@ -139,4 +141,23 @@ def test_only_reachable_definitions_are_written() -> None:
     }
     lowering = Lowering(admit(schema), closed=False)
     assert '"string"' not in lowering.text(lowering.schema)
-    assert '"$defs": {"d0": {"type": "null"}}' in lowering.text(lowering.schema)
+    assert '"d0": {"type": "null"}' in lowering.text(lowering.schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"),
+    [
+        ({"type": "number"}, ["-0.25", str(2**62)], ["1e999", "9" * 400]),
+        ({}, ['[1, {"a": 0.5}]', "true"], ["[1e999]", '{"a": {"b": -1e400}}']),
+        ({"type": "array"}, ["[]", '[{"a": 1}]'], ["[1e400]"]),
+        ({"anyOf": [{"type": "object"}, {"type": "null"}]}, ['{"a": 1}'], ['{"a": 1e400}']),
+        ({"type": "number", "minimum": 0}, ["12.5"], ["-1", "9" * 400]),
+        ({"type": "integer"}, [str(10**30)], ["1.5"]),
+    ],
+)
+def test_numbers_end_where_a_double_holds_them(schema: Any, good: list[str], bad: list[str]) -> None:
+    lowering = Lowering(admit(schema), closed=False)
+    grammar = json.loads(LLMatcher.grammar_from_json_schema(lowering.text(lowering.schema)))
+    matches = byte_matcher(grammar, "schema")
+    assert [matches(text) for text in good] == [True] * len(good)
+    assert [matches(text) for text in bad] == [False] * len(bad)
