@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 def sigmoid(x: Array) -> Array:
-    return 1.0 / (1.0 + np.exp(-x))
+    return np.exp(-np.logaddexp(0.0, -x))
 
 
 def silu(x: Array) -> Array:
@@ -149,38 +149,42 @@ def under(w: Mapping[str, Array], prefix: str) -> dict[str, Array]:
     return {name[len(prefix) :]: value for name, value in w.items() if name.startswith(prefix)}
 
 
+def site(name: str, w: Mapping[str, Array], prefix: Array, bank: list[Array], eps: float) -> Array:
+    return mix(prefix, bank, w[f"{name}_norm.weight"], w[f"{name}_proj.weight"], eps) if bank else prefix
+
+
+def decoder_layer(
+    text: Mapping[str, Any], w: Mapping[str, Array], index: int, p: Array, bank: list[Array]
+) -> tuple[Array, list[Array]]:
+    """One layer counted from 0: the stream's prefix and snapshots before it -> after it."""
+    eps, block = text["rms_norm_eps"], text.get("attn_res_block_size")
+    x = rms(site("self_attention_res", w, p, bank, eps), w["input_layernorm.weight"], eps)
+    attention = under(w, "self_attn.")
+    if index + 1 in text["linear_attn_config"]["kda_layers"]:
+        a = kda(x, attention, text["linear_attn_config"], eps)
+    else:
+        a = mla(x, attention, text)
+    if block and index % block == 0:
+        bank, p = [*bank, p], a
+    else:
+        p = p + a
+    x = rms(site("mlp_res", w, p, bank, eps), w["post_attention_layernorm.weight"], eps)
+    if index < text["first_k_dense_replace"]:
+        return p + mlp(x, under(w, "mlp."), text), bank
+    return p + moe(x, under(w, "block_sparse_moe."), text), bank
+
+
 def forward(raw: Mapping[str, Any], tensors: Mapping[str, Array], ids: list[int]) -> Array:
     """Logits [T, vocab] of one sequence."""
     text = raw.get("text_config", raw)
     tensors = {name.removeprefix("language_model."): value for name, value in tensors.items()}
     w = under(tensors, "model.")
-    eps, block = text["rms_norm_eps"], text.get("attn_res_block_size")
+    eps = text["rms_norm_eps"]
     p = w["embed_tokens.weight"][ids]
     bank: list[Array] = []
 
-    def site(name: str, layer: Mapping[str, Array], prefix: Array) -> Array:
-        if not block or not bank:
-            return prefix
-        return mix(prefix, bank, layer[f"{name}_norm.weight"], layer[f"{name}_proj.weight"], eps)
-
     for index in range(text["num_hidden_layers"]):
-        layer = under(w, f"layers.{index}.")
-        x = rms(site("self_attention_res", layer, p), layer["input_layernorm.weight"], eps)
-        attention = under(layer, "self_attn.")
-        if index + 1 in text["linear_attn_config"]["kda_layers"]:
-            a = kda(x, attention, text["linear_attn_config"], eps)
-        else:
-            a = mla(x, attention, text)
-        if block and index % block == 0:
-            bank.append(p)
-            p = a
-        else:
-            p = p + a
-        x = rms(site("mlp_res", layer, p), layer["post_attention_layernorm.weight"], eps)
-        if index < text["first_k_dense_replace"]:
-            p = p + mlp(x, under(layer, "mlp."), text)
-        else:
-            p = p + moe(x, under(layer, "block_sparse_moe."), text)
-    x = rms(site("output_attn_res", w, p), w["norm.weight"], eps)
+        p, bank = decoder_layer(text, under(w, f"layers.{index}."), index, p, bank)
+    x = rms(site("output_attn_res", w, p, bank, eps), w["norm.weight"], eps)
     head = tensors.get("lm_head.weight", w["embed_tokens.weight"])
     return x @ head.T
