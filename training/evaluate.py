@@ -27,6 +27,12 @@ from kimi_sdk.output import JsonSchema
 from training.tasks import FAMILIES, Outcome, Task, make
 
 
+class Declared(JsonSchema):
+    """A schema as it comes from a pydantic model: objects have the declared properties only."""
+
+    closed = True
+
+
 def outcome_of(messages: Sequence[Message], **more: Any) -> Outcome:
     """What the messages of a run tell."""
     calls = [call for message in messages for call in message.calls]
@@ -41,7 +47,7 @@ async def attempt(model: Model, task: Task, sampling: Sampling) -> Outcome:
         model,
         instructions=task.instructions,
         tools=task.tools,
-        output_type=str if task.schema is None else JsonSchema(task.schema),
+        output_type=str if task.schema is None else Declared(task.schema),
         sampling=sampling,
         limits=Limits(steps=6, output_tokens=1500),
         output_retries=0,
