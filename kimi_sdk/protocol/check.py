@@ -10,12 +10,14 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from kimi_sdk.errors import KimiError
+from kimi_sdk.errors import ConfigError, KimiError
 from kimi_sdk.protocol.k2_parse import K2TurnParser
+from kimi_sdk.protocol.k2_render import render_k2
 from kimi_sdk.protocol.parse import TurnParser
 from kimi_sdk.protocol.render import render
 from kimi_sdk.protocol.segments import Prompt
@@ -29,18 +31,20 @@ from kimi_sdk.protocol.turn import (
     ThinkSkipped,
     TurnEvent,
 )
-from kimi_sdk.vision.preprocess import plan, token_count
+from kimi_sdk.vision.preprocess import MediaLimits, plan, token_count
 
 Case: TypeAlias = Mapping[str, Any]
 Outcome: TypeAlias = tuple[str, object, object]
+Parser: TypeAlias = TurnParser | K2TurnParser
 
 CHUNKS = (1, 3, 7, None)
 _SIZE = re.compile(r"(\d+)x(\d+)")
+_LIMITS = {"in_patch_limit": "patches", "patch_limit_on_one_side": "side"}
 
 
 def outcomes(fixtures: Case, model: Path) -> Iterator[Outcome]:
     """What was checked: a label, what came out and what was expected. An error is what came out, too."""
-    k3 = Tokenizer.load(model)
+    k3 = Tokenizer.load(model, family="k3")
     k2 = Tokenizer.load(model, family="k2")
     digest = fixtures.get("tiktoken_model_sha256")
     if digest is not None:
@@ -48,7 +52,11 @@ def outcomes(fixtures: Case, model: Path) -> Iterator[Outcome]:
     for number, case in enumerate(_cases(fixtures, "tokenize")):
         yield from _guarded(f"tokenize[{number}]", _tokenize(case, k3))
     for number, case in enumerate(_cases(fixtures, "render")):
-        yield from _guarded(f"render {case.get('name', number)}", _render(case, k3))
+        label = f"render {case.get('name', number)}"
+        if "error" in case:
+            yield label, _refusal(case), "an error" if case["error"] else "no error"
+        else:
+            yield from _guarded(label, _render(case, k3, k2))
     for number, case in enumerate(_cases(fixtures, "parse_k3")):
         yield from _guarded(f"parse_k3 {case.get('id', number)}", _parse_k3(case, k3))
     for number, case in enumerate(_cases(fixtures, "parse_k2")):
@@ -77,34 +85,53 @@ def _digest(ids: Sequence[int]) -> str:
 
 
 def _tokenize(case: Case, tokenizer: Tokenizer) -> Iterator[Outcome]:
-    text = case["text"] * case.get("repeat", 1)
+    text = case.get("prefix", "") + case["text"] * case.get("repeat", 1) + case.get("suffix", "")
     for mode, special in (("text", False), ("special", True)):
         ids = tokenizer.encode(text, special=special)
-        yield f"{mode} mode decoded", tokenizer.decode(ids), text
-        for key, got in (
-            (f"ids_{mode}_mode", ids),
-            (f"n_ids_{mode}_mode", len(ids)),
-            (f"sha256_{mode}_mode", _digest(ids)),
-        ):
-            if key in case:
-                yield key, got, case[key]
+        # No encoding can hold half of a surrogate pair.
+        yield f"{mode} mode decoded", tokenizer.decode(ids), _whole_characters(text)
+        # A key without a mode is about special mode.
+        endings = (f"_{mode}_mode", "") if special else (f"_{mode}_mode",)
+        for key, got in (("ids", ids), ("n_ids", len(ids)), ("sha256", _digest(ids))):
+            for name in (key + ending for ending in endings):
+                if name in case:
+                    yield name, got, case[name]
 
 
-def _render(case: Case, tokenizer: Tokenizer) -> Iterator[Outcome]:
-    options = dict(case.get("options", {}))
+def _whole_characters(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _prompt(case: Case) -> Prompt:
+    options = dict(case.get("options") or {})
     prompts = options.pop("image_prompts", None)
     if prompts is not None:
         options["images"] = [_size_in(prompt) for prompt in prompts]
     if "gen" in options:
         options["add_generation_prompt"] = options.pop("gen")
-    prompt: Prompt = render(case["messages"], **options)
-    ids = prompt.encode(tokenizer).ids
+    return (render_k2 if "variant" in options else render)(case["messages"], **options)
+
+
+def _refusal(case: Case) -> str:
+    try:
+        _prompt(case)
+    except ConfigError:
+        return "an error"
+    return "no error"
+
+
+def _render(case: Case, k3: Tokenizer, k2: Tokenizer) -> Iterator[Outcome]:
+    prompt = _prompt(case)
+    encoded = prompt.encode(k2 if "variant" in (case.get("options") or {}) else k3)
+    ids = encoded.ids
     for key, got in (
         ("text", prompt.text),
         ("segments", [[segment.control, segment.text] for segment in prompt.segments]),
         ("ids", ids),
         ("n_ids", len(ids)),
         ("sha256", _digest(ids)),
+        ("billed_tokens", encoded.billed_tokens),
+        ("start", prompt.start),
     ):
         if key in case:
             yield key, got, case[key]
@@ -118,50 +145,60 @@ def _size_in(prompt: str) -> tuple[int, int]:
 
 
 def _parse_k3(case: Case, tokenizer: Tokenizer) -> Iterator[Outcome]:
-    modes = case.get("modes", "token text").split()
-    expect = case["expect"]
-
     def parser() -> TurnParser:
         return TurnParser(
-            start=case["initial"], tokenizer=tokenizer, tools_declared=case.get("tools_declared", True)
+            start=case["initial"],
+            tokenizer=tokenizer,
+            tools_declared=case.get("tools_declared", True),
+            skipped_think=case.get("skipped_think", "content"),
         )
 
-    if "token" in modes:
-        ids = case.get("ids")
-        if ids is None:
-            pieces = case["segments"]
-            ids = [token for special, text in pieces for token in tokenizer.encode(text, special=special)]
-        yield from _turn("token mode", *_tokens(parser(), ids), expect)
-    if "text" in modes:
-        for size in CHUNKS:
-            yield from _turn(
-                f"text mode, chunks of {size or 'all'}", *_text(parser(), case["text"], size), expect
-            )
+    yield from _modes(case, tokenizer, parser, parser)
 
 
 def _parse_k2(case: Case, tokenizer: Tokenizer) -> Iterator[Outcome]:
-    expect = case["expect"]
-
-    def parser() -> K2TurnParser:
-        return K2TurnParser(start=case["initial"], tokenizer=None, tools=case.get("tools"))
-
-    for size in CHUNKS:
-        yield from _turn(
-            f"text mode, chunks of {size or 'all'}", *_text(parser(), case["text"], size), expect
+    def parser(by_id: Tokenizer | None) -> K2TurnParser:
+        return K2TurnParser(
+            start=case["initial"],
+            tokenizer=by_id,
+            tools=case.get("tools"),
+            tools_declared=case.get("tools_declared", True),
         )
-    if "ids" in case:
-        by_id = K2TurnParser(start=case["initial"], tokenizer=tokenizer, tools=case.get("tools"))
-        yield from _turn("token mode", *_tokens(by_id, case["ids"]), expect)
+
+    yield from _modes(case, tokenizer, partial(parser, tokenizer), partial(parser, None))
 
 
-def _tokens(parser: TurnParser | K2TurnParser, ids: Sequence[int]) -> tuple[list[TurnEvent], ParsedTurn]:
+def _modes(
+    case: Case, tokenizer: Tokenizer, by_id: Callable[[], Parser], by_text: Callable[[], Parser]
+) -> Iterator[Outcome]:
+    modes = case.get("modes", "token text")
+    modes = modes.split() if isinstance(modes, str) else modes
+    expect = case["expect"]
+    ids = case.get("ids")
+    if "segments" in case:
+        pieces = case["segments"]
+        encoded = [token for special, text in pieces for token in tokenizer.encode(text, special=special)]
+        if ids is not None:
+            yield "segments as ids", encoded, ids
+        ids = encoded
+    text = case.get("text", "".join(text for _, text in case.get("segments", ())) or None)
+    if ids is None and text is None:
+        raise ValueError("the case has neither text nor segments nor ids")
+    if ids is None and "modes" in case:
+        ids = tokenizer.encode(text, special=True)
+    if "token" in modes and ids is not None:
+        yield from _turn("token mode", *_tokens(by_id(), ids), expect)
+    if "text" in modes and text is not None:
+        for size in CHUNKS:
+            yield from _turn(f"text mode, chunks of {size or 'all'}", *_text(by_text(), text, size), expect)
+
+
+def _tokens(parser: Parser, ids: Sequence[int]) -> tuple[list[TurnEvent], ParsedTurn]:
     events = [event for token in ids for event in parser.push_token(token)]
     return events + parser.finish(), parser.turn()
 
 
-def _text(
-    parser: TurnParser | K2TurnParser, text: str, size: int | None
-) -> tuple[list[TurnEvent], ParsedTurn]:
+def _text(parser: Parser, text: str, size: int | None) -> tuple[list[TurnEvent], ParsedTurn]:
     step = size or max(1, len(text))
     events = [event for at in range(0, len(text), step) for event in parser.push_text(text[at : at + step])]
     return events + parser.finish(), parser.turn()
@@ -209,9 +246,11 @@ def _summed(turn: ParsedTurn) -> object:
 
 def _image(case: Case) -> Iterator[Outcome]:
     size = case["width"], case["height"]
-    sizes = plan(size)
+    own = {ours: case[key] for key, ours in _LIMITS.items() if key in case}
+    limits = MediaLimits(**own)
+    sizes = plan(size, limits)
     for key, got in (
-        ("num_tokens", token_count(size)),
+        ("num_tokens", token_count(size, limits)),
         ("new_w", sizes.resized[0]),
         ("new_h", sizes.resized[1]),
         ("padded_w", sizes.padded[0]),

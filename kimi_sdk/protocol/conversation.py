@@ -162,7 +162,7 @@ def _from_dict(message: Mapping[str, Any], where: str, images: Iterator[Sized | 
         role,
         _content(message.get("content"), where, images),
         name=_text(message.get("name"), f"{where}.name"),
-        partial=bool(message.get("partial", False)),
+        partial=_flag(message.get("partial"), f"{where}.partial"),
     )
     tools = message.get("tools")
     if tools:
@@ -292,6 +292,12 @@ def _role(role: object, where: str) -> str:
     if not isinstance(role, str) or role not in _ROLES:
         raise ConfigError(f"{where}: unknown role {role!r}; use one of {', '.join(map(repr, _ROLES))}.")
     return _ROLES[role]
+
+
+def _flag(value: object, where: str) -> bool:
+    if value is not None and not isinstance(value, bool):
+        raise ConfigError(f"{where} must be true or false, not {value!r:.80}.")
+    return bool(value)
 
 
 def _text(value: object, where: str) -> str:

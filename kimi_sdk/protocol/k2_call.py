@@ -64,6 +64,11 @@ class K2CallReader:
         self._escaped = False
         events.put(CallOpened(index, name, wire_id))
 
+    @property
+    def in_string(self) -> bool:
+        """Whether the arguments so far end inside a JSON string."""
+        return self._in_string
+
     def text(self, text: str) -> None:
         """More of the arguments."""
         text = self._blanks + text if self._written else text.lstrip()

@@ -6,7 +6,7 @@ Covers K2, K2-Thinking, K2.5, K2.6 and Kimi-Linear. Events and the parsed turn a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from kimi_sdk.errors import ConfigError
 from kimi_sdk.protocol.k2_call import K2CallReader, tool_name
@@ -22,7 +22,7 @@ from kimi_sdk.protocol.turn import (
     TurnFold,
 )
 
-K2Start: TypeAlias = Literal["think", "content", "response"]
+K2Start: TypeAlias = Literal["think", "content", "response", "idle"]
 K2State: TypeAlias = Literal["think", "content", "section", "id", "arguments", "after", "done"]
 _Marker: TypeAlias = Literal[
     "think", "end_think", "section", "end_section", "call", "arguments", "end_call", "end"
@@ -56,7 +56,8 @@ class K2TurnParser:
         """Starts a turn.
 
         Args:
-            start: ``"think"`` if the prompt ended inside ``<think>``, else ``"content"`` or ``"response"``.
+            start: ``"think"`` if the prompt ended inside ``<think>``; ``"content"``, ``"response"`` and
+                ``"idle"`` all mean that it did not.
             tokenizer: of family ``"k2"``, needed for ``push_token``.
             tools: names of the declared tools, to read damaged ids; ``None`` when they are not known.
             tools_declared: without tools calls are swallowed.
@@ -64,8 +65,8 @@ class K2TurnParser:
         Raises:
             ConfigError: an unknown ``start``, or a tokenizer of another family.
         """
-        if start not in ("think", "content", "response"):
-            raise ConfigError(f"start must be 'think', 'content' or 'response', not {start!r}.")
+        if start not in get_args(K2Start):
+            raise ConfigError(f"start must be one of {get_args(K2Start)}, not {start!r}.")
         if tokenizer is not None and tokenizer.family != "k2":
             raise ConfigError("K2's parser needs a tokenizer loaded with family='k2'.")
         self.state: K2State = "think" if start == "think" else "content"
@@ -120,8 +121,8 @@ class K2TurnParser:
         return self._taken()
 
     def finish(self) -> list[TurnEvent]:
-        """Events of the end of the stream; a call counts if its JSON is complete."""
-        if self._splitter.pending.startswith("<|"):
+        """Events of the end of the stream: half a marker is dropped, a call counts if its JSON is whole."""
+        if self._splitter.pending != "<" or self.state == "arguments":
             self._splitter.pending = ""
         self._flush()
         if self.state != "done":
@@ -139,10 +140,14 @@ class K2TurnParser:
 
     def _split(self, text: str) -> None:
         for is_marker, piece in self._splitter.push(text):
-            if is_marker:
+            if is_marker and not self._quoted():
                 self._marker(_MARKERS[piece], piece)
             else:
                 self._text(piece)
+
+    def _quoted(self) -> bool:
+        """Whether a marker spelled in ordinary tokens stands inside a JSON string, where it is only text."""
+        return self._tokenizer is not None and self._call is not None and self._call.in_string
 
     def _flush(self) -> None:
         pending, self._splitter.pending = self._splitter.pending, ""
@@ -193,7 +198,7 @@ class K2TurnParser:
 
     def _text(self, text: str) -> None:
         if self.state == "think":
-            self._reasoning_begun = True
+            self._reasoning_begun |= not text.isspace()
             self._events.put(ReasoningPiece(text))
         elif self.state == "content":
             self._content(text)

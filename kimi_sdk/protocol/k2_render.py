@@ -48,7 +48,7 @@ def render_k2(
     messages: Sequence[Message | Mapping[str, Any]],
     *,
     variant: Variant = "k2.5",
-    tools: Sequence[Mapping[str, Any]] = (),
+    tools: Sequence[Mapping[str, Any]] | None = (),
     thinking: bool = True,
     images: Sequence[Sized | Size] | None = None,
     add_generation_prompt: bool = True,
@@ -59,7 +59,7 @@ def render_k2(
     by that form, counting all calls of the conversation from 0, and so are the ids in their results.
 
     Args:
-        messages: as for K3's ``render``.
+        messages: as for K3's ``render``, but without tools that are declared later.
         variant: whose format; ``"k2.6"`` is K2.5's with all past thoughts kept, ``"k2"`` also fits
             Kimi-Linear.
         tools: declarations.
@@ -74,16 +74,20 @@ def render_k2(
         raise ConfigError(f"variant must be one of {', '.join(map(repr, _STYLES))}, not {variant!r}.")
     style = _STYLES[variant]
     entries = normalise(messages, images)
+    tools = () if tools is None else tools
     declared_names(tools, entries)
     for entry in entries:
-        if entry.tools or entry.partial:
-            raise ConfigError(f"{entry.where}: K2's format has neither later tools nor partial messages.")
+        if entry.tools:
+            raise ConfigError(f"{entry.where}: K2's format has no tools that are declared later.")
     writer = _Writer(style)
     if tools:
         writer.message("<|im_system|>", "tool_declare", (_declaration(tools, style),))
     if style.system and (not entries or entries[0].role != "system"):
         writer.message("<|im_system|>", "system", (style.system,))
+    prefill = entries.pop() if entries and entries[-1].partial else None
     writer.conversation(entries)
+    if prefill is not None:
+        return writer.continued(prefill)
     if not add_generation_prompt:
         return writer.segments.prompt("idle")
     return writer.opened(thinking)
@@ -141,6 +145,11 @@ class _Writer:
         self.segments.control("</think>")
         return self.segments.prompt("response")
 
+    def continued(self, entry: Entry) -> Prompt:
+        """The beginning of an answer that the model continues; its thoughts are over."""
+        self._said(entry, keep=True)
+        return self.segments.prompt("response")
+
     def message(self, marker: str, word: str, content: Content) -> None:
         self._open(marker, word)
         self._content(content)
@@ -169,13 +178,16 @@ class _Writer:
                 self.segments.control(picture, part.image)
         self.segments.text(text)
 
-    def _assistant(self, entry: Entry, *, keep: bool) -> None:
+    def _said(self, entry: Entry, *, keep: bool) -> None:
         self._open("<|im_assistant|>", self._word(entry))
         if self._style.thinks:
             self.segments.control("<think>")
             self.segments.text(entry.reasoning if keep else "")
             self.segments.control("</think>")
         self._content(entry.content)
+
+    def _assistant(self, entry: Entry, *, keep: bool) -> None:
+        self._said(entry, keep=keep)
         if entry.calls:
             self._results = []
             self.segments.control("<|tool_calls_section_begin|>")

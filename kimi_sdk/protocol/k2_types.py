@@ -45,7 +45,10 @@ def declare(tools: Sequence[Schema]) -> str:
     Raises:
         UntypableError: some tool's schema has no such form.
     """
-    functions = "\n".join(_Declaration().function(tool["function"]) for tool in tools)
+    try:
+        functions = "\n".join(_Declaration().function(tool["function"]) for tool in tools)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise UntypableError(f"malformed: {error}") from error
     return f"# Tools\n\n## functions\nnamespace functions {{\n{functions}\n}}\n"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from kimi_sdk.errors import ConfigError
 from kimi_sdk.messages import Message
@@ -48,7 +48,7 @@ _SCHEMA = "\nThe JSON data must match the following schema:\n```json\n{}\n```"
 def render(
     messages: Sequence[Message | Mapping[str, Any]],
     *,
-    tools: Sequence[Mapping[str, Any]] = (),
+    tools: Sequence[Mapping[str, Any]] | None = (),
     thinking: bool = True,
     effort: Effort | None = "max",
     tool_choice: ToolChoice = "auto",
@@ -75,6 +75,7 @@ def render(
         ConfigError: what is wrong and where.
     """
     entries = normalise(messages, images)
+    tools = () if tools is None else tools
     names = declared_names(tools, entries)
     writer = SegmentWriter()
     if tools:
@@ -96,8 +97,7 @@ def render(
         start = _open_turn(writer, prefill, thinking)
     elif add_generation_prompt:
         _open(writer, "message", role="assistant")
-        start = "think" if thinking else "response"
-        _open(writer, start)
+        start = _open_channel(writer, "think" if thinking else "response")
     return writer.prompt(start)
 
 
@@ -252,9 +252,16 @@ def _open_turn(writer: SegmentWriter, entry: Entry, thinking: bool) -> Start:
     _open(writer, "message", **_named(entry))
     if thinking:
         _thoughts(writer, entry)
-    _open(writer, "response")
+    start = _open_channel(writer, "response")
     _content(writer, entry)
-    return "response"
+    return start
+
+
+def _open_channel(writer: SegmentWriter, tag: Literal["think", "response"]) -> Start:
+    position = writer.position
+    _open(writer, tag)
+    writer.opened_from(position)
+    return tag
 
 
 def _results_in_call_order(entries: Iterable[Entry]) -> list[tuple[Entry, int]]:
@@ -373,5 +380,8 @@ def _format(response_format: Mapping[str, Any] | None) -> str:
     wrapper = response_format.get("json_schema")
     if not isinstance(wrapper, Mapping):
         raise ConfigError("response_format 'json_schema' needs a 'json_schema' dict with a 'schema'.")
-    schema = wrapper.get("schema", wrapper.get("json_schema", wrapper))
+    given = (wrapper.get(key) for key in ("schema", "json_schema"))
+    schema = next((one for one in given if one is not None), wrapper)
+    if not isinstance(schema, (Mapping, bool)):
+        raise ConfigError(f"The schema of response_format must be a JSON Schema, not {schema!r:.80}.")
     return (_FORMAT.format(kind) + _SCHEMA.format(compact(schema))).strip()

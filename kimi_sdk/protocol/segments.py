@@ -72,12 +72,23 @@ class EncodedPrompt:
         boundaries: ends of the head and of the messages, as token positions.
         images: places of the image features, in order.
         start: the channel that the prompt leaves open.
+        opener: how many of the tokens are the header of that channel; 0 where the format has none.
     """
 
     ids: list[int]
     boundaries: tuple[Boundary, ...]
     images: tuple[ImagePlace, ...]
     start: Start
+    opener: int = 0
+
+    @property
+    def billed_tokens(self) -> int:
+        """What the hosted K3 reports as ``usage.prompt_tokens``: all ids but the open channel's header.
+
+        That header is three tokens (``<|open|>``, its tag, ``<|sep|>``). A local engine reads and counts
+        them too: its ``Usage.prompt_tokens`` is ``len(ids)``.
+        """
+        return len(self.ids) - self.opener
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +100,13 @@ class Prompt:
         boundaries: ends of the head (none if it is empty) and of each conversation message, as segment
             positions. Messages that only this turn sees (tool choice, response format) have none.
         start: the channel that the prompt leaves open, ``"idle"`` for none.
+        opener: where the header of that channel begins and ends, as segment positions.
     """
 
     segments: tuple[Segment, ...]
     boundaries: tuple[Boundary, ...]
     start: Start
+    opener: tuple[int, int] = (0, 0)
 
     @property
     def text(self) -> str:
@@ -130,7 +143,8 @@ class Prompt:
             ids += piece
         starts.append(len(ids))
         boundaries = tuple(Boundary(mark.kind, starts[mark.position]) for mark in self.boundaries)
-        return EncodedPrompt(ids, boundaries, tuple(images), self.start)
+        begin, end = self.opener
+        return EncodedPrompt(ids, boundaries, tuple(images), self.start, starts[end] - starts[begin])
 
 
 class SegmentWriter:
@@ -139,6 +153,15 @@ class SegmentWriter:
     def __init__(self) -> None:
         self._segments: list[Segment] = []
         self._boundaries: list[Boundary] = []
+        self._opener = (0, 0)
+
+    @property
+    def position(self) -> int:
+        return len(self._segments)
+
+    def opened_from(self, position: int) -> None:
+        """Says that the header of the channel that stays open began there and ends here."""
+        self._opener = (position, self.position)
 
     def control(self, text: str, image: Sized | Size | None = None) -> None:
         self._segments.append(Segment("control", text, image))
@@ -152,7 +175,7 @@ class SegmentWriter:
             self._boundaries.append(Boundary(kind, len(self._segments)))
 
     def prompt(self, start: Start) -> Prompt:
-        return Prompt(tuple(self._segments), tuple(self._boundaries), start)
+        return Prompt(tuple(self._segments), tuple(self._boundaries), start, self._opener)
 
 
 def size_of(image: Sized | Size) -> Size:

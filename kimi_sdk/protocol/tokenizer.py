@@ -3,7 +3,7 @@
 Knows the rank file's format, the special slots behind the base ranks and K3's rule for cutting long input;
 leaves to ``segments`` which text may hold specials. A folder's ``tokenizer_config.json`` may give
 ``special_slots`` (how many ids follow the base ranks; 256 without it) and ``added_tokens_decoder``
-(``{"<id>": {"content": "<name>"}}``, which replaces the built-in names).
+(``{"<id>": {"content": "<name>"}}``, which replaces the built-in names and tells the family).
 """
 
 from __future__ import annotations
@@ -169,8 +169,12 @@ class Tokenizer:
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, family: Family = "k3") -> Self:
+    def load(cls, path: str | os.PathLike[str], *, family: Family | None = None) -> Self:
         """Reads a rank file, or a folder that holds ``tiktoken.model``.
+
+        Args:
+            path: the file or the folder.
+            family: whose special names to take; without it the folder's own names tell, else it is K3's.
 
         Raises:
             LoadError: the file is missing, larger than 64 MiB, or not a rank file.
@@ -181,7 +185,7 @@ class Tokenizer:
         ranks = _read_ranks(file)
         slots, names = _slots_of(settings, len(ranks), file.parent / CONFIG_FILE)
         try:
-            return cls(ranks, slots=slots, names=names, family=family)
+            return cls(ranks, slots=slots, names=names, family=family or _family_of(names))
         except LoadError as error:
             raise LoadError(f"{file}: {error}") from None
 
@@ -221,6 +225,11 @@ class Tokenizer:
             raise ConfigError(
                 f"This {self.family.upper()} tokenizer has no special token {name!r}."
             ) from None
+
+    @property
+    def stop_id(self) -> int:
+        """The token that ends a message."""
+        return self.special("<|end_of_msg|>" if self.family == "k3" else "<|im_end|>")
 
     @property
     def open_id(self) -> int:
@@ -289,6 +298,11 @@ class Tokenizer:
     def decoder(self) -> IncrementalDecoder:
         """A fresh decoder for one stream of ids."""
         return IncrementalDecoder(self)
+
+
+def _family_of(names: Mapping[int, str] | None) -> Family:
+    own = set((names or {}).values())
+    return "k2" if set(_REQUIRED["k2"]) <= own and not set(_REQUIRED["k3"]) <= own else "k3"
 
 
 def cuts(text: str) -> Iterator[str]:

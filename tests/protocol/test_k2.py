@@ -157,7 +157,7 @@ def test_a_tokenizer_of_the_wrong_family(tokenizer: Tokenizer) -> None:
     with pytest.raises(ConfigError, match="family='k2'"):
         K2TurnParser(start="think", tokenizer=tokenizer)
     with pytest.raises(ConfigError, match="start"):
-        K2TurnParser(start="idle")  # type: ignore[arg-type]
+        K2TurnParser(start="thinking")  # type: ignore[arg-type]
 
 
 ADD: dict[str, Any] = {
@@ -361,7 +361,7 @@ def test_images_have_no_size(k2_tokenizer: Tokenizer) -> None:
     ("messages", "options", "words"),
     [
         ([USER], {"variant": "k3"}, "variant must be"),
-        ([{"role": "system", "tools": [ADD]}], {}, "neither later tools"),
+        ([{"role": "system", "tools": [ADD]}], {}, "no tools that are declared later"),
         ([{"role": "tool", "content": "x"}], {}, "answers no call"),
     ],
 )
