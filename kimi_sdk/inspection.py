@@ -5,7 +5,6 @@ No tensor is read and nothing is computed.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from kimi_sdk.engine.config import K3Config
-from kimi_sdk.errors import LoadError
+from kimi_sdk.engine.shards import Located, open_shards
 from kimi_sdk.source import PathLike, find
 
 _PARTS = (
-    ("vision tower", r"^vision_tower\.|^mm_projector\."),
+    ("routed experts", r"\.experts\."),
+    ("vision tower", r"^vision_tower\."),
+    ("projector", r"^mm_projector\."),
     ("embedding", r"embed_tokens"),
     ("head", r"lm_head"),
-    ("routed experts", r"\.experts\."),
     ("expert latent", r"routed_expert_"),
     ("shared experts", r"\.shared_experts\."),
     ("router", r"\.gate\.(weight|e_score_correction_bias)$"),
@@ -50,13 +50,19 @@ class Inspection:
         folder: where it is.
         config: its shape.
         parts: parameters and bytes of each part, empty where there are no weights.
-        files: number of weight files.
+        files: number of weight files that are there.
+        tensors: number of tensors in them.
+        absent: files that the index names and that are not there.
+        headers_only: files that end with their headers, without weights.
     """
 
     folder: Path
     config: K3Config
     parts: dict[str, Part]
     files: int
+    tensors: int = 0
+    absent: tuple[str, ...] = ()
+    headers_only: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> int:
@@ -68,9 +74,11 @@ class Inspection:
 
     @property
     def active_parameters(self) -> int:
-        """Weights that one token of text passes: the chosen experts, and neither the others nor the tower."""
+        """Weights that one token of text is multiplied with: of the experts the chosen ones, no tower, and no
+        table of embeddings unless it is the head too."""
         moe = self.config.text.moe
-        total = self.parameters - self.parts.get("vision tower", Part()).parameters
+        passed_by = ["vision tower", "projector"] + (["embedding"] if "head" in self.parts else [])
+        total = self.parameters - sum(self.parts.get(name, Part()).parameters for name in passed_by)
         if moe is None:
             return total
         experts = self.parts.get("routed experts", Part()).parameters
@@ -100,6 +108,11 @@ class Inspection:
             "parameters": self.parameters,
             "active_parameters": self.active_parameters,
             "bytes": self.bytes,
+            "tensors": self.tensors,
+            "files": self.files,
+            "absent_files": list(self.absent),
+            "headers_only": list(self.headers_only),
+            "unknown_keys": list(self.config.unknown),
             "parts": {name: [part.parameters, part.bytes] for name, part in self.parts.items()},
             "cache_bytes_per_token": {
                 name: self.cache_bytes_per_token(_CACHE_BYTES[name]) for name in ("float32", "bfloat16")
@@ -139,9 +152,15 @@ class Inspection:
             for name, part in self.parts.items():
                 yield f"  {name:<22}{part.parameters:>18,}{part.bytes:>18,}"
             yield f"  {'all':<22}{self.parameters:>18,}{self.bytes:>18,}"
+            yield f"  {self.tensors:,} tensors in {self.files} files"
             yield f"  active for one token of text: {self.active_parameters:,}"
         else:
             yield "  no weights in this folder"
+        for files, lack in ((self.absent, "not here"), (self.headers_only, "headers without weights")):
+            if files:
+                yield f"  {lack}: {len(files)} files, such as {files[0]}"
+        if self.config.unknown:
+            yield f"  keys of config.json that nothing reads: {', '.join(self.config.unknown)}"
         yield ""
         yield f"  {'cache':<22}{'fp32':>18}{'bf16':>18}"
         for label, cost in (
@@ -159,71 +178,41 @@ def inspect(source: PathLike, revision: str | None = None) -> Inspection:
     """
     folder = find(source, revision)
     config = K3Config.load(folder)
+    shards = open_shards(folder, partial=True)
     parts: dict[str, Part] = {}
-    files = sorted(folder.glob("*.safetensors"))
-    for file in files:
-        for name, entry in _header(file).items():
+    tensors = 0
+    for header in shards.headers.values():
+        tensors += len(header.tensors)
+        for name, place in header.tensors.items():
             part = parts.setdefault(_part_of(name, config), Part())
-            part.bytes += entry["data_offsets"][1] - entry["data_offsets"][0]
-            part.parameters += _weights(name, entry)
+            part.bytes += place.stop - place.start
+            part.parameters += _weights(name, place)
     order = {name: at for at, (name, _) in enumerate(_PARTS)}
     return Inspection(
         folder=folder,
         config=config,
         parts=dict(sorted(parts.items(), key=lambda item: order.get(item[0], len(order)))),
-        files=len(files),
+        files=len(shards.headers),
+        tensors=tensors,
+        absent=shards.absent,
+        headers_only=tuple(file for file, header in shards.headers.items() if not header.whole),
     )
 
 
-def _header(file: Path) -> dict[str, Any]:
-    """The header of a safetensors file: its length in 8 bytes, then JSON."""
-    try:
-        with file.open("rb") as opened:
-            size = int.from_bytes(opened.read(8), "little")
-            if size > min(file.stat().st_size - 8, 100_000_000):
-                raise LoadError(f"{file} is damaged: its header claims {size} bytes.")
-            header = json.loads(opened.read(size))
-            held = file.stat().st_size - 8 - size
-        if not isinstance(header, dict):
-            raise ValueError(f"its header is {type(header).__name__}, an object is wanted")
-        header.pop("__metadata__", None)
-        for name, entry in header.items():
-            if not _is_entry(entry):
-                raise ValueError(f"its header does not say where {name} lies and of which shape it is")
-    except (OSError, ValueError, RecursionError) as error:
-        raise LoadError(f"{file} is not a safetensors file: {error}") from error
-    claimed = max((entry["data_offsets"][1] for entry in header.values()), default=0)
-    if claimed != held:
-        raise LoadError(f"{file} is damaged: it holds {held:,} bytes of tensors, not {claimed:,}.")
-    return header
-
-
-def _is_entry(entry: Any) -> bool:
-    """Whether a value of a header describes a tensor."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("dtype"), str):
-        return False
-    shape, offsets = entry.get("shape"), entry.get("data_offsets")
-    if not (isinstance(shape, list) and isinstance(offsets, list) and len(offsets) == 2):
-        return False
-    if not all(type(number) is int and number >= 0 for number in (*shape, *offsets)):
-        return False
-    return bool(offsets[0] <= offsets[1])
-
-
 def _part_of(name: str, config: K3Config) -> str:
+    if ".experts." in name:  # nearly all of them, so nothing else is looked for
+        return "routed experts"
     attention = re.search(r"layers\.(\d+)\.self_attn\.", name)
     if attention is not None:
         return "KDA" if config.text.is_kda(int(attention[1])) else "MLA"
     return next((part for part, pattern in _PARTS if re.search(pattern, name)), "other")
 
 
-def _weights(name: str, entry: dict[str, Any]) -> int:
+def _weights(name: str, place: Located) -> int:
     """How many weights a tensor stands for: two a byte where packed, none where it scales others."""
     if name.endswith(("_scale", ".weight_shape")):
         return 0
-    if name.endswith("_packed"):
-        return 2 * int(entry["data_offsets"][1] - entry["data_offsets"][0])
-    return int(prod(entry["shape"]))
+    return 2 * (place.stop - place.start) if name.endswith("_packed") else prod(place.shape)
 
 
 def _listed(layers: tuple[int, ...]) -> str:

@@ -1,7 +1,11 @@
 """Model checkpoints on disk: ``config.json`` and safetensors files, under the public K3 tensor names.
 
 Knows how files become a model and back, with every tensor accounted for; leaves the list of tensors to
-``manifest``. Nothing is ever unpickled.
+``manifest`` and bytes of files to ``shards``. Nothing is ever unpickled.
+
+Routed experts in MXFP4 take one of two forms in memory. Where all of them, unpacked, fit into
+``UNPACKED_BYTES``, they are unpacked once, which computes fastest. Otherwise they keep their bytes, and each
+product unpacks the experts that it uses. Both forms give the same values and save the same bytes.
 """
 
 from __future__ import annotations
@@ -9,25 +13,94 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from mmap import mmap
 from pathlib import Path
-from typing import Any
+from typing import Literal, NamedTuple
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from kimi_sdk.engine.config import K3Config
 from kimi_sdk.engine.k3 import K3
 from kimi_sdk.engine.kda import KDA
-from kimi_sdk.engine.manifest import DISK_DTYPES, Entry, Progress, expert_view, manifest, pinned_names
+from kimi_sdk.engine.manifest import (
+    DISK_DTYPES,
+    Entry,
+    Progress,
+    blueprint,
+    expert_view,
+    manifest,
+    pinned_names,
+)
 from kimi_sdk.engine.moe import Experts
-from kimi_sdk.engine.mxfp4 import dequantize, quantize
+from kimi_sdk.engine.mxfp4 import has_nan, quantize, unpack
+from kimi_sdk.engine.shards import Described, Located, Shards, map_file, open_shards, split, write_folder
 from kimi_sdk.errors import LoadError
 
-_SINGLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
-_MAX_INDEX_BYTES = 256 * 2**20
+UNPACKED_BYTES = 2 * 2**30
+"""Most memory that unpacked MXFP4 experts may take; larger models keep them packed."""
 _DTYPES = {"BF16": torch.bfloat16, "F32": torch.float32, "F16": torch.float16, "U8": torch.uint8}
+_SPELLED = {dtype: name for name, dtype in _DTYPES.items()}
+
+
+class Step(NamedTuple):
+    """One tensor on its way: name on disk, what it fills, and where it lies."""
+
+    name: str
+    entry: Entry
+    place: Located
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a folder becomes a model: known from the config and the headers alone.
+
+    Attributes:
+        root: the folder.
+        model: the model without storage.
+        steps: every tensor of every file, files by name, tensors by place.
+        shards: the files.
+    """
+
+    root: Path
+    model: K3
+    steps: list[Step]
+    shards: Shards
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that loading reads: all tensors, and nothing else."""
+        return sum(step.place.stop - step.place.start for step in self.steps)
+
+
+def plan(folder: str | Path) -> Plan:
+    """Reads ``config.json``, the index and the headers, and accounts for every tensor; reads no weights.
+
+    Raises:
+        LoadError: a file is missing or damaged, or a tensor is missing, unknown, or of a wrong shape or
+            dtype; the message names them.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise LoadError(f"{root}: no such folder; a model checkpoint is a folder with config.json")
+    config = K3Config.load(root)
+    shards = open_shards(root)
+    _check_layers(config, shards)
+    with in_memory():
+        model = blueprint(config)
+    entries = manifest(model)
+    if not config.nested:
+        model.stored_as = _other_dtypes(entries, shards, DISK_DTYPES[config.text.dtype])
+        entries = manifest(model)
+    _account(entries, shards)
+    steps = [
+        Step(name, entries[name], place)
+        for _, header in sorted(shards.headers.items())
+        for name, place in sorted(header.tensors.items(), key=lambda item: item[1].start)
+    ]
+    return Plan(root, model, steps, shards)
 
 
 def load(
@@ -35,6 +108,7 @@ def load(
     *,
     device: torch.device | str = "cpu",
     dtype: torch.dtype | str = "auto",
+    experts: Literal["auto", "packed", "unpacked"] = "auto",
     progress: Progress | None = None,
 ) -> K3:
     """Reads a model and lays it out for inference.
@@ -44,28 +118,25 @@ def load(
         device: where the weights go.
         dtype: what to compute in; ``"auto"`` is fp32 on a CPU and bf16 elsewhere. Tensors that the files keep
             in fp32 stay so.
+        experts: the form of MXFP4 experts in memory; ``"auto"`` unpacks them up to ``UNPACKED_BYTES``.
         progress: called with bytes read and bytes in all.
 
     Raises:
         LoadError: a file is missing or damaged, or a tensor is missing, unknown, or of a wrong shape, dtype
             or content; the message names them.
     """
-    root = Path(folder)
-    if not root.is_dir():
-        raise LoadError(f"{root}: no such folder; a model checkpoint is a folder with config.json")
-    config = K3Config.load(root)
     place = _available(device)
     compute = _compute_dtype(dtype, place)
-    with _Shards(root) as shards:
-        _check_layers(config, shards)
-        with in_memory():
-            model = K3(config, seed=None)  # empty, so that memory is touched only when it is filled
-        entries = manifest(model)
-        _account(entries, shards)
-        with in_memory():
-            _materialise(model, place, compute)
-        _fill(model, entries, shards, progress)
-    _check_finite(model)
+    planned = plan(folder)
+    model = planned.model
+    with in_memory():
+        if experts == "packed" or (experts == "auto" and _unpacked_bytes(model, compute) > UNPACKED_BYTES):
+            for stack in _quantized(model):
+                stack.keep_packed(place)
+        _materialise(model, place, compute)
+    _fill(planned, progress)
+    if compute == torch.float16:
+        _check_finite(model)  # its range is narrower than the files'
     return model.fuse()
 
 
@@ -81,94 +152,18 @@ def save(model: K3, folder: str | Path, *, max_shard_bytes: int = 16 * 2**20) ->
     root = Path(folder)
     root.mkdir(parents=True, exist_ok=True)
     modules = dict(model.named_modules())
-    shards: list[dict[str, Tensor]] = [{}]
-    size = total = 0
-    for name, entry in manifest(model).items():
-        tensor = _stored(modules, entry)
-        if shards[-1] and size + tensor.nbytes > max_shard_bytes:
-            shards.append({})
-            size = 0
-        shards[-1][name] = tensor
-        size += tensor.nbytes
-        total += tensor.nbytes
-    for old in [*root.glob("model-*-of-*.safetensors"), root / _INDEX, root / _SINGLE]:
-        old.unlink(missing_ok=True)
+    entries = manifest(model)
+    described = {name: Described(_SPELLED[entry.dtype], entry.shape) for name, entry in entries.items()}
+
+    def content(name: str) -> list[memoryview]:
+        return [_raw(_stored(modules, entries[name]))]
+
+    write_folder(root, split(described, max_shard_bytes), content)
     text = json.dumps(model.config.to_dict(), indent=2, ensure_ascii=False) + "\n"
     (root / "config.json").write_text(text, "utf-8")
-    if len(shards) == 1:
-        save_file(shards[0], root / _SINGLE, metadata={"format": "pt"})
-        return
-    files: dict[str, str] = {}
-    for number, shard in enumerate(shards, 1):
-        file = f"model-{number:05d}-of-{len(shards):06d}.safetensors"
-        save_file(shard, root / file, metadata={"format": "pt"})
-        files.update(dict.fromkeys(shard, file))
-    index = {"metadata": {"total_size": total}, "weight_map": dict(sorted(files.items()))}
-    (root / _INDEX).write_text(json.dumps(index, indent=2) + "\n", "utf-8")
 
 
-class _Shards:
-    """The safetensors files of a folder, opened, and which tensor lies in which."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.files: dict[str, Any] = {}
-        self.where: dict[str, str] = {}
-
-    def __enter__(self) -> _Shards:
-        mapping = self._index() if (self.root / _INDEX).exists() else None
-        for file in [_SINGLE] if mapping is None else sorted(set(mapping.values())):
-            self._open(file)
-        if mapping is not None and mapping != self.where:
-            wrong = sorted(dict(mapping.items() ^ self.where.items()))
-            raise LoadError(f"{self.root / _INDEX}: does not match its shards at {_some(wrong)}")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.files.clear()
-
-    def _index(self) -> dict[str, str]:
-        path = self.root / _INDEX
-        try:
-            if path.stat().st_size > _MAX_INDEX_BYTES:
-                raise LoadError(f"{path}: is larger than {_MAX_INDEX_BYTES} bytes")
-            mapping = json.loads(path.read_text("utf-8"))["weight_map"]
-        except OSError as error:
-            raise LoadError(f"{path}: cannot be read ({error.strerror})") from None
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise LoadError(f"{path}: is not a JSON object with a weight_map") from None
-        if not isinstance(mapping, dict) or not mapping:
-            raise LoadError(f"{path}: weight_map names no tensor")
-        for name, file in mapping.items():
-            if not isinstance(file, str) or Path(file).name != file or not file.endswith(".safetensors"):
-                raise LoadError(f"{path}: {name} lies in {file!r}, a file name of this folder is wanted")
-        return mapping
-
-    def _open(self, file: str) -> None:
-        path = self.root / file
-        with _reading(path):
-            opened = safe_open(path, framework="pt")
-        self.files[file] = opened
-        names: list[str] = opened.keys()  # type: ignore[no-untyped-call]
-        for name in names:
-            if name in self.where:
-                raise LoadError(f"{path}: {name} is also in {self.where[name]}")
-            self.where[name] = file
-
-    def described(self, name: str) -> tuple[tuple[int, ...], torch.dtype | str]:
-        """Shape and dtype as the header says."""
-        part = self.files[self.where[name]].get_slice(name)
-        dtype = part.get_dtype()
-        return tuple(part.get_shape()), _DTYPES.get(dtype, dtype)
-
-    def read(self, name: str) -> Tensor:
-        """The tensor on the CPU."""
-        with _reading(self.root / self.where[name]):
-            tensor: Tensor = self.files[self.where[name]].get_tensor(name)
-        return tensor
-
-
-def _check_layers(config: K3Config, shards: _Shards) -> None:
+def _check_layers(config: K3Config, shards: Shards) -> None:
     """Refuses a number of layers that is a mere claim, before a model is built for it."""
     layers = config.text.layers + (config.vision.vt_num_hidden_layers if config.vision else 0)
     if layers > len(shards.where):
@@ -180,7 +175,7 @@ def _check_layers(config: K3Config, shards: _Shards) -> None:
 
 @contextmanager
 def in_memory() -> Iterator[None]:
-    """Makes what PyTorch raises where memory ends, or where a size is beyond it, a ``LoadError``."""
+    """Where memory ends, or where a size is beyond it, a ``LoadError``."""
     try:
         yield
     except (RuntimeError, MemoryError, OverflowError) as error:  # PyTorch has no class of its own for it
@@ -188,32 +183,36 @@ def in_memory() -> Iterator[None]:
         raise LoadError(f"the model of this config.json does not fit into memory ({reason})") from error
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError:
-        raise LoadError(f"{path}: no such file") from None
-    except (SafetensorError, OSError) as error:
-        raise LoadError(f"{path}: is not a readable safetensors file ({error})") from None
+def _other_dtypes(entries: Mapping[str, Entry], shards: Shards, disk: torch.dtype) -> dict[str, torch.dtype]:
+    """Kimi-Linear's files may hold in the model's dtype what K3 pins to fp32: read and saved as it is."""
+    return {
+        name: disk
+        for name, entry in entries.items()
+        if entry.pinned and name in shards.where and _DTYPES.get(shards.located(name).dtype) == disk
+    }
 
 
-def _account(entries: Mapping[str, Entry], shards: _Shards) -> None:
+def _account(entries: Mapping[str, Entry], shards: Shards) -> None:
     """Compares what the files hold with what the config asks for.
 
     Raises:
         LoadError: naming the first few missing, unknown and wrong tensors, and how many there are of each.
     """
     missing = [name for name in entries if name not in shards.where]
-    unknown = [name for name in sorted(shards.where) if name not in entries]
+    unknown = [f"{name} in {file}" for name, file in sorted(shards.where.items()) if name not in entries]
     wrong = []
     for name, entry in entries.items():
-        if name in shards.where:
-            shape, dtype = shards.described(name)
-            if not _fits(name, entry, shape):
-                wrong.append(f"{name} (shape {list(shape)}, {list(entry.shape)} is wanted)")
-            elif dtype != entry.dtype:
-                wrong.append(f"{name} ({dtype}, {entry.dtype} is wanted)")
+        if name not in shards.where:
+            continue
+        place = shards.located(name)
+        dtype = _DTYPES.get(place.dtype, place.dtype)
+        if not _fits(name, entry, place.shape):
+            difference = f"shape {list(place.shape)}, {list(entry.shape)} is wanted"
+        elif dtype != entry.dtype:
+            difference = f"{dtype}, {entry.dtype} is wanted"
+        else:
+            continue
+        wrong.append(f"{name} ({difference}) in {shards.where[name]}")
     problems = [
         f"{len(names)} {kind}: {_some(names)}"
         for kind, names in (("missing", missing), ("unknown", unknown), ("wrong", wrong))
@@ -249,77 +248,109 @@ def _available(device: torch.device | str) -> torch.device:
     return place
 
 
+def _quantized(model: K3) -> list[Experts]:
+    return [part for part in model.modules() if isinstance(part, Experts) and part.quantized]
+
+
+def _unpacked_bytes(model: K3, compute: torch.dtype) -> int:
+    return sum(3 * part.count * part.latent * part.width for part in _quantized(model)) * compute.itemsize
+
+
 def _materialise(model: K3, device: torch.device, dtype: torch.dtype) -> None:
     """Gives every parameter storage of its final place and dtype; pinned ones keep fp32."""
     pinned = pinned_names(model)
     for name, parameter in list(model.named_parameters()):
         owner, _, last = name.rpartition(".")
         kind = torch.float32 if name in pinned else dtype
-        if parameter.dtype == kind and parameter.device == device:
-            parameter.requires_grad_(False)
-        else:
-            empty = torch.empty(parameter.shape, dtype=kind, device=device)
-            setattr(model.get_submodule(owner), last, nn.Parameter(empty, requires_grad=False))
+        empty = torch.empty(parameter.shape, dtype=kind, device=device)
+        setattr(model.get_submodule(owner), last, nn.Parameter(empty, requires_grad=False))
 
 
-def _fill(model: K3, entries: Mapping[str, Entry], shards: _Shards, progress: Progress | None) -> None:
-    modules = dict(model.named_modules())
-    total = sum(_bytes(entry) for entry in entries.values())
-    done = 0
+def _fill(planned: Plan, progress: Progress | None) -> None:
+    """Places every tensor, file by file; no more than one file is mapped at a time."""
+    modules = dict(planned.model.named_modules())
     waiting: dict[tuple[str, int | None, str], dict[str, Tensor]] = {}
-    for name, entry in entries.items():
-        owner, _, last = entry.parameter.rpartition(".")
-        module, tensor = modules[owner], shards.read(name)
-        if isinstance(module, Experts) and entry.expert is not None:
-            if entry.part:
-                parts = waiting.setdefault((entry.parameter, entry.expert, entry.matrix), {})
-                parts[entry.part] = tensor
-                if len(parts) == 2:
-                    _unpack(module, entry, parts["packed"], parts["scale"], name)
+    done, total = 0, planned.bytes
+    shards = planned.shards
+    for file, steps in groupby(planned.steps, key=lambda step: shards.where[step.name]):
+        path = planned.root / file
+        mapped = map_file(path)
+        for step in steps:
+            entry = step.entry
+            owner, _, last = entry.parameter.rpartition(".")
+            module, tensor = modules[owner], _tensor(mapped, step)
+            _check_values(tensor, step, path)
+            if isinstance(module, Experts) and entry.expert is not None:
+                _place_expert(module, entry, tensor, waiting)
+            elif last == "A_log":
+                _set_rates(module, tensor, f"{path}: {step.name}")
             else:
-                expert_view(module, entry.expert, entry.matrix).copy_(tensor)
-        elif last == "A_log":
-            _set_rates(module, tensor, name)
-        else:
-            getattr(module, last).data.copy_(tensor)
-        done += _bytes(entry)
-        if progress is not None:
-            progress(done, total)
+                getattr(module, last).data.copy_(tensor)
+            done += step.place.stop - step.place.start
+            if progress is not None:
+                progress(done, total)
 
 
-def _unpack(stack: Experts, entry: Entry, packed: Tensor, scale: Tensor, name: str) -> None:
-    assert entry.expert is not None, "only experts are packed"
-    try:
-        values = dequantize(packed, scale)
-    except ValueError as error:
-        raise LoadError(f"{name}: {error}") from None
-    expert_view(stack, entry.expert, entry.matrix).copy_(values)
-    stack.packed[f"{entry.expert}.{entry.matrix}"] = (packed.clone(), scale.clone())
+def _tensor(mapped: mmap, step: Step) -> Tensor:
+    """A tensor over the mapped file itself; bytes are read when they are used."""
+    start, stop = step.place.start, step.place.stop
+    dtype = _DTYPES[step.place.dtype]
+    if start == stop:
+        return torch.empty(step.place.shape, dtype=dtype)
+    raw = torch.frombuffer(mapped, dtype=torch.uint8, count=stop - start, offset=start)
+    if start % dtype.itemsize:
+        raw = raw.clone()  # a header of odd length
+    return raw.view(dtype).view(step.place.shape)
 
 
-def _set_rates(layer: nn.Module, tensor: Tensor, name: str) -> None:
+def _check_values(tensor: Tensor, step: Step, path: Path) -> None:
+    """A single NaN or infinity would poison every sequence: refuse it here, by name."""
+    if tensor.dtype == torch.uint8:
+        if step.entry.part == "scale" and has_nan(tensor):
+            raise LoadError(f"{path}: {step.name}: an MXFP4 scale is 255 (NaN)")
+        return
+    # The sum shows most tensors sound without a second one of their size.
+    sound = bool(tensor.sum(dtype=torch.float32).isfinite()) or bool(torch.isfinite(tensor).all())
+    if not sound:
+        raise LoadError(f"{path}: {step.name} holds NaN or infinity")
+
+
+def _place_expert(
+    module: Experts,
+    entry: Entry,
+    tensor: Tensor,
+    waiting: dict[tuple[str, int | None, str], dict[str, Tensor]],
+) -> None:
+    """One expert's matrix, or half of a packed one, into its stack; halves wait for each other."""
+    assert entry.expert is not None, "only experts are stacked"
+    if not entry.part or module.store is not None:
+        expert_view(module, entry.expert, entry.matrix, entry.part).copy_(tensor)
+        return
+    parts = waiting.setdefault((entry.parameter, entry.expert, entry.matrix), {})
+    parts[entry.part] = tensor.clone()
+    if len(parts) < 2:
+        return
+    packed, scale = parts["packed"], parts["scale"]
+    expert_view(module, entry.expert, entry.matrix).copy_(unpack(packed, scale, torch.float32))
+    module.packed[f"{entry.expert}.{entry.matrix}"] = (packed, scale)
+
+
+def _set_rates(layer: nn.Module, tensor: Tensor, where: str) -> None:
     """A_log as stored: longer than the heads, with a tail of zeros that nothing may read."""
     assert isinstance(layer, KDA), "only KDA has rates"
     flat = tensor.flatten()
     if flat.numel() < layer.heads:
-        raise LoadError(f"{name}: has {flat.numel()} values for {layer.heads} heads")
+        raise LoadError(f"{where}: has {flat.numel()} values for {layer.heads} heads")
     if bool(flat[layer.heads :].any()):
-        raise LoadError(f"{name}: values beyond the {layer.heads} heads are not zero")
-    layer.A_log = nn.Parameter(tensor.to(layer.A_log.device, torch.float32).clone(), requires_grad=False)
+        raise LoadError(f"{where}: values beyond the {layer.heads} heads are not zero")
+    value = torch.empty(tensor.shape, dtype=torch.float32, device=layer.A_log.device).copy_(tensor)
+    layer.A_log = nn.Parameter(value, requires_grad=False)
 
 
 def _check_finite(model: K3) -> None:
-    """A single non-finite number would poison every sequence: refuse it here, by name."""
     broken = [name for name, value in model.named_parameters() if not bool(torch.isfinite(value).all())]
     if broken:
-        raise LoadError(f"{len(broken)} tensors hold NaN or infinity: {_some(broken)}")
-
-
-def _bytes(entry: Entry) -> int:
-    count = 1
-    for size in entry.shape:
-        count *= size
-    return count * entry.dtype.itemsize
+        raise LoadError(f"{len(broken)} tensors do not fit into float16: {_some(broken)}")
 
 
 def _stored(modules: Mapping[str, nn.Module], entry: Entry) -> Tensor:
@@ -328,12 +359,19 @@ def _stored(modules: Mapping[str, nn.Module], entry: Entry) -> Tensor:
     module = modules[owner]
     if not isinstance(module, Experts) or entry.expert is None:
         value: Tensor = getattr(module, last)
-        return value.detach().cpu().to(entry.dtype).contiguous().clone()
+        return value.detach().cpu().to(entry.dtype)
+    if module.store is not None:
+        return expert_view(module, entry.expert, entry.matrix, entry.part).cpu()
     weight = expert_view(module, entry.expert, entry.matrix).detach().cpu().float()
     if not entry.part:
-        return weight.to(entry.dtype).contiguous().clone()
+        return weight.to(entry.dtype)
     key = f"{entry.expert}.{entry.matrix}"
     kept = module.packed.get(key)
-    if kept is None or not torch.equal(dequantize(*kept), weight):
+    if kept is None or not torch.equal(unpack(*kept, torch.float32), weight):
         module.packed[key] = kept = quantize(weight)
-    return kept[entry.part == "scale"].contiguous()
+    return kept[entry.part == "scale"]
+
+
+def _raw(tensor: Tensor) -> memoryview:
+    """A CPU tensor's bytes."""
+    return tensor.contiguous().flatten().view(torch.uint8).numpy().data

@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kimi_sdk.engine.keys import GROUP, check_quantization, one_of, unknown_keys
 from kimi_sdk.errors import LoadError
 from kimi_sdk.vision.config import VisionConfig
-
-GROUP = 32
-"""Weights that share one scale in MXFP4."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,10 +145,10 @@ class K3Config:
         Raises:
             LoadError: a key is missing, of a wrong type, or asks for something that the layers do not have.
         """
-        nested = isinstance(raw.get("text_config"), Mapping)
-        body: Mapping[str, Any] = raw["text_config"] if nested else raw
+        nested = "text_config" in raw
         try:
-            return cls(
+            body = _section(raw, "text_config") if nested else raw
+            config = cls(
                 text=_text(body, raw),
                 vision=VisionConfig.from_dict(_section(raw, "vision_config"))
                 if raw.get("vision_config")
@@ -162,10 +160,30 @@ class K3Config:
                 media_token_id=_id(raw, body, "media_placeholder_token_id"),
                 raw=dict(raw),
             )
+            config._check()
         except KeyError as missing:
             raise LoadError(f"config.json: the key {missing.args[0]!r} is missing") from None
         except (TypeError, ValueError) as wrong:
             raise LoadError(f"config.json: {wrong}") from None
+        return config
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Keys of the file that nothing here reads, as dotted paths: kept, and shown by ``inspect``."""
+        return unknown_keys(self.raw)
+
+    def _check(self) -> None:
+        """What one key alone cannot show. Raises ValueError."""
+        for key in ("bos_token_id", "eos_token_id", "pad_token_id", "media_token_id"):
+            value = getattr(self, key)
+            if value is not None and not 0 <= value < self.text.vocab:
+                name = "media_placeholder_token_id" if key == "media_token_id" else key
+                raise ValueError(f"{name} is {value}, outside the vocabulary of {self.text.vocab}")
+        if self.vision is not None and self.vision.text_hidden_size != self.text.hidden:
+            raise ValueError(
+                f"vision_config.text_hidden_size is {self.vision.text_hidden_size}, and the decoder's "
+                f"hidden_size is {self.text.hidden}"
+            )
 
     @classmethod
     def load(cls, path: str | Path) -> K3Config:
@@ -226,26 +244,35 @@ def _section(body: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return section
 
 
-def _is(body: Mapping[str, Any], key: str, allowed: tuple[Any, ...]) -> None:
-    if key in body and body[key] not in allowed:
-        raise ValueError(f"{key} is {body[key]!r}; these layers compute {' or '.join(map(repr, allowed))}")
+def _flag(body: Mapping[str, Any], key: str, default: bool) -> bool:
+    value = body.get(key, default)
+    if not isinstance(value, bool):
+        raise ValueError(f"{key} is {value!r}, true or false is wanted")
+    return value
+
+
+def _layers(linear: Mapping[str, Any], key: str) -> tuple[int, ...]:
+    value = linear[key]
+    if not isinstance(value, list | tuple) or not all(type(layer) is int for layer in value):
+        raise ValueError(f"{key} is {value!r}, a list of layers counted from 1 is wanted")
+    return tuple(value)
 
 
 def _text(body: Mapping[str, Any], raw: Mapping[str, Any]) -> TextConfig:
-    _is(body, "hidden_act", ("situ", "silu"))
-    _is(body, "mla_use_nope", (True,))
-    _is(body, "moe_layer_freq", (1,))
-    _is(body, "num_nextn_predict_layers", (0, None))
+    one_of(body, "hidden_act", ("situ", "silu"))
+    one_of(body, "mla_use_nope", (True,))
+    one_of(body, "moe_layer_freq", (1,))
+    one_of(body, "num_nextn_predict_layers", (0, None))
     linear = _linear(body)
     layers = _int(body, "num_hidden_layers")
     _check_kinds(linear, layers)
     quantized = bool(body.get("quantization_config") or raw.get("quantization_config"))
     if quantized:
         holder = body if body.get("quantization_config") else raw
-        _is(_section(holder, "quantization_config"), "format", ("mxfp4-pack-quantized",))
+        check_quantization(_section(holder, "quantization_config"))
     experts = _int(body, "num_experts", 0, least=0)
     dtype = raw.get("dtype") or raw.get("torch_dtype") or body.get("dtype") or "bfloat16"
-    _is({"dtype": dtype}, "dtype", ("bfloat16", "float32", "float16"))
+    one_of({"dtype": dtype}, "dtype", ("bfloat16", "float32", "float16"))
     return TextConfig(
         vocab=_int(body, "vocab_size"),
         hidden=_int(body, "hidden_size"),
@@ -260,7 +287,7 @@ def _text(body: Mapping[str, Any], raw: Mapping[str, Any]) -> TextConfig:
         situ_beta=_float(body, "activation_situ_beta", 4.0),
         situ_linear_beta=_float(body, "activation_situ_linear_beta", 25.0),
         eps=_float(body, "rms_norm_eps", 1e-5),
-        tied=bool(raw.get("tie_word_embeddings", body.get("tie_word_embeddings", False))),
+        tied=_flag(raw if "tie_word_embeddings" in raw else body, "tie_word_embeddings", False),
         context=_int(body, "max_position_embeddings", _int(body, "model_max_length", 1_048_576)),
         quantized=quantized,
         dtype=dtype,
@@ -270,16 +297,16 @@ def _text(body: Mapping[str, Any], raw: Mapping[str, Any]) -> TextConfig:
 def _linear(body: Mapping[str, Any]) -> LinearAttentionConfig:
     linear = _section(body, "linear_attn_config")
     bound = linear.get("gate_lower_bound")
-    if bound is not None and not -5.0 <= float(bound) < 0:
+    if bound is not None and (type(bound) not in (int, float) or not -5.0 <= bound < 0):
         raise ValueError(f"gate_lower_bound is {bound!r}; a number in [-5, 0) or null is wanted")
     return LinearAttentionConfig(
         heads=_int(linear, "num_heads"),
         head_dim=_int(linear, "head_dim"),
-        kda_layers=tuple(linear["kda_layers"]),
-        full_attn_layers=tuple(linear["full_attn_layers"]),
+        kda_layers=_layers(linear, "kda_layers"),
+        full_attn_layers=_layers(linear, "full_attn_layers"),
         conv_size=_int(linear, "short_conv_kernel_size", 4),
         gate_lower_bound=None if bound is None else float(bound),
-        full_rank_gate=bool(linear.get("use_full_rank_gate", False)),
+        full_rank_gate=_flag(linear, "use_full_rank_gate", False),
     )
 
 
@@ -293,7 +320,7 @@ def _check_kinds(linear: LinearAttentionConfig, layers: int) -> None:
 
 def _attention(body: Mapping[str, Any]) -> AttentionConfig:
     heads = _int(body, "num_attention_heads")
-    _is(body, "num_key_value_heads", (heads, None))
+    one_of(body, "num_key_value_heads", (heads, None))
     return AttentionConfig(
         heads=heads,
         q_lora_rank=_int(body, "q_lora_rank") if body.get("q_lora_rank") else None,
@@ -301,13 +328,15 @@ def _attention(body: Mapping[str, Any]) -> AttentionConfig:
         nope_dim=_int(body, "qk_nope_head_dim"),
         rope_dim=_int(body, "qk_rope_head_dim", least=0),
         v_dim=_int(body, "v_head_dim"),
-        output_gate=bool(body.get("mla_use_output_gate", False)),
+        output_gate=_flag(body, "mla_use_output_gate", False),
     )
 
 
 def _moe(body: Mapping[str, Any], quantized: bool) -> MoEConfig:
-    _is(body, "moe_router_activation_func", ("sigmoid",))
-    _is(body, "num_expert_group", (1, None))
+    one_of(body, "moe_router_activation_func", ("sigmoid",))
+    one_of(body, "num_expert_group", (1, None))
+    one_of(body, "topk_group", (1, None))
+    one_of(body, "topk_method", ("noaux_tc", "greedy"))
     latent = _int(body, "routed_expert_hidden_size") if body.get("routed_expert_hidden_size") else None
     moe = MoEConfig(
         experts=_int(body, "num_experts"),
@@ -315,8 +344,8 @@ def _moe(body: Mapping[str, Any], quantized: bool) -> MoEConfig:
         width=_int(body, "moe_intermediate_size"),
         shared=_int(body, "num_shared_experts") if body.get("num_shared_experts") else 0,
         latent=latent,
-        latent_norm=bool(body.get("latent_moe_use_norm", False)) and latent is not None,
-        renormalize=bool(body.get("moe_renormalize", True)),
+        latent_norm=_flag(body, "latent_moe_use_norm", False) and latent is not None,
+        renormalize=_flag(body, "moe_renormalize", True),
         scaling=_float(body, "routed_scaling_factor", 1.0),
         bias=body.get("topk_method", "noaux_tc") == "noaux_tc",
     )

@@ -42,6 +42,9 @@ class K3(nn.Module):
     Args:
         config: its shape.
         seed: random weights of this seed; None leaves the weights unset for ``checkpoint`` to fill.
+
+    Attributes:
+        stored_as: dtypes on disk by tensor name, where files kept another one than ``manifest`` says.
     """
 
     def __init__(self, config: K3Config, seed: int | None = 0) -> None:
@@ -52,6 +55,7 @@ class K3(nn.Module):
             self.vision_tower = MoonViT(config.vision)
             self.mm_projector = PatchMerger(config.vision)
         self._head: Tensor | None = None
+        self.stored_as: dict[str, torch.dtype] = {}
         if seed is not None:
             init_weights(self, seed)
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import prod
 
 import torch
 from torch import Tensor
 
-from kimi_sdk.engine.config import GROUP
+from kimi_sdk.engine.config import K3Config
 from kimi_sdk.engine.k3 import K3
 from kimi_sdk.engine.kda import KDA, Conv, HeadNorm
+from kimi_sdk.engine.keys import GROUP
 from kimi_sdk.engine.moe import Experts, Router
 
 DISK_DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32, "float16": torch.float16}
@@ -35,22 +37,37 @@ class Entry:
     """``w1``, ``w2`` or ``w3`` of an expert."""
     part: str = ""
     """``packed`` or ``scale`` of a packed expert."""
+    pinned: bool = False
+    """Whether memory keeps it in fp32 whatever the model computes in."""
+
+    @property
+    def bytes(self) -> int:
+        """Its size on disk."""
+        return prod(self.shape) * self.dtype.itemsize
+
+
+def blueprint(config: K3Config) -> K3:
+    """The model of a config without storage: names and shapes of everything, however large."""
+    with torch.device("meta"):
+        return K3(config, seed=None)
 
 
 def manifest(model: K3) -> dict[str, Entry]:
     """Name on disk -> entry, in the model's order; every tensor that the files must hold, and no other."""
     disk = DISK_DTYPES[model.config.text.dtype]
     pinned = pinned_names(model)
-    stacks = {name: module for name, module in model.named_modules() if isinstance(module, Experts)}
     entries: dict[str, Entry] = {}
-    for name, parameter in model.named_parameters():
-        owner, _, last = name.rpartition(".")
-        if owner not in stacks:
-            dtype = torch.float32 if name in pinned else disk
-            entries[on_disk(model, name)] = Entry(tuple(parameter.shape), dtype, name)
-        elif last == "w13":
-            for disk_name, entry in _expert_entries(stacks[owner], owner, disk):
+    for owner, module in model.named_modules():
+        if isinstance(module, Experts):
+            for disk_name, entry in _expert_entries(module, owner, disk):
                 entries[on_disk(model, disk_name)] = entry
+            continue
+        for last, parameter in module.named_parameters(recurse=False):
+            full = f"{owner}.{last}"
+            name = on_disk(model, full)
+            fixed = full in pinned
+            dtype = model.stored_as.get(name, torch.float32 if fixed else disk)
+            entries[name] = Entry(tuple(parameter.shape), dtype, full, pinned=fixed)
     return entries
 
 
@@ -73,26 +90,39 @@ def pinned_names(model: K3) -> set[str]:
 
 
 def _expert_entries(stack: Experts, owner: str, disk: torch.dtype) -> Iterator[tuple[str, Entry]]:
-    experts, double, latent = stack.w13.shape
-    shapes = {"w1": (double // 2, latent), "w2": (latent, double // 2), "w3": (double // 2, latent)}
-    for expert in range(experts):
-        for matrix, (rows, columns) in shapes.items():
-            parameter = f"{owner}.{'w2' if matrix == 'w2' else 'w13'}"
-            name = f"{owner}.{expert}.{matrix}.weight"
-            if not stack.quantized:
-                yield name, Entry((rows, columns), disk, parameter, expert, matrix)
-                continue
-            for part, width in (("packed", columns // 2), ("scale", columns // GROUP)):
-                entry = Entry((rows, width), torch.uint8, parameter, expert, matrix, part)
-                yield f"{name}_{part}", entry
+    inward, outward = (stack.width, stack.latent), (stack.latent, stack.width)
+    kinds: list[tuple[str, str, tuple[int, int], torch.dtype, str]] = []
+    for matrix, (rows, columns) in (("w1", inward), ("w2", outward), ("w3", inward)):
+        parameter = f"{owner}.{'w2' if matrix == 'w2' else 'w13'}"
+        if stack.quantized:
+            kinds.append((matrix, "packed", (rows, columns // 2), torch.uint8, parameter))
+            kinds.append((matrix, "scale", (rows, columns // GROUP), torch.uint8, parameter))
+        else:
+            kinds.append((matrix, "", (rows, columns), disk, parameter))
+    for expert in range(stack.count):
+        for matrix, part, shape, dtype, parameter in kinds:
+            name = f"{owner}.{expert}.{matrix}.weight{f'_{part}' if part else ''}"
+            yield name, Entry(shape, dtype, parameter, expert, matrix, part)
 
 
-def expert_view(stack: Experts, expert: int, matrix: str) -> Tensor:
-    """One expert's matrix inside the stacks, [rows, columns]; writing to it writes the stack."""
+def expert_view(stack: Experts, expert: int, matrix: str, part: str = "") -> Tensor:
+    """One expert's matrix inside the stacks, [rows, columns]; writing to it writes the stack.
+
+    Args:
+        stack: the layer's experts.
+        expert: which.
+        matrix: ``w1``, ``w2`` or ``w3``.
+        part: ``packed`` or ``scale``, of a stack that is kept packed; the values without it.
+    """
+    last = "w2" if matrix == "w2" else "w13"
+    if part:
+        assert stack.store is not None, "only packed stacks have parts"
+        whole = stack.store.stack(last, part)[expert]
+    else:
+        whole = (stack.w2 if matrix == "w2" else stack.w13)[expert]
     if matrix == "w2":
-        return stack.w2[expert]
-    half = stack.w13.shape[1] // 2
-    return stack.w13[expert, :half] if matrix == "w1" else stack.w13[expert, half:]
+        return whole
+    return whole[: stack.width] if matrix == "w1" else whole[stack.width :]
 
 
 Progress = Callable[[int, int], None]

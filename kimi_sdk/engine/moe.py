@@ -12,7 +12,9 @@ from torch.nn import functional
 
 from kimi_sdk.engine.activation import Gated, ScaledGated
 from kimi_sdk.engine.config import TextConfig
+from kimi_sdk.engine.keys import GROUP
 from kimi_sdk.engine.linear import Linear, Merged
+from kimi_sdk.engine.mxfp4 import unpack
 from kimi_sdk.engine.norm import RMSNorm
 
 
@@ -73,25 +75,61 @@ class Router(nn.Module):
         )
 
 
+class PackedStack(nn.Module):
+    """All routed experts of a layer as MXFP4: bytes and scales, an eighth of fp32 and a quarter of bf16.
+
+    ``w13_packed`` [E, 2I, L/2], ``w13_scale`` [E, 2I, L/32], ``w2_packed`` [E, L, I/2], ``w2_scale``
+    [E, L, I/32], all uint8: the files' own bytes.
+    """
+
+    def __init__(self, experts: int, latent: int, width: int, device: torch.device) -> None:
+        super().__init__()
+        for name, rows, columns in (("w13", 2 * width, latent), ("w2", latent, width)):
+            for part, size in (("packed", columns // 2), ("scale", columns // GROUP)):
+                empty = torch.empty(experts, rows, size, dtype=torch.uint8, device=device)
+                self.register_buffer(f"{name}_{part}", empty)
+
+    def stack(self, matrix: str, part: str) -> Tensor:
+        """``w13`` or ``w2``, ``packed`` or ``scale``."""
+        return self.get_buffer(f"{matrix}_{part}")
+
+    def weight(self, matrix: str, expert: int, dtype: torch.dtype) -> Tensor:
+        """One expert's matrix [rows, columns], unpacked for the product that asks for it."""
+        return unpack(self.stack(matrix, "packed")[expert], self.stack(matrix, "scale")[expert], dtype)
+
+
 class Experts(nn.Module):
     """All routed experts stacked: ``w13`` [E, 2I, L] (gate rows, then up rows) and ``w2`` [E, L, I].
 
     The file names each expert's matrices apart, possibly packed as MXFP4; ``checkpoint`` converts. ``packed``
-    keeps the bytes that were read, so that saving unchanged weights gives the same bytes.
+    keeps the bytes that were read, so that saving unchanged weights gives the same bytes. After
+    ``keep_packed`` there are no such parameters: ``store`` holds the bytes alone, and each product unpacks
+    the experts that it uses.
     """
 
     def __init__(self, experts: int, latent: int, width: int, activation: Gated, *, quantized: bool) -> None:
         super().__init__()
+        self.count, self.latent, self.width = experts, latent, width
         self.w13 = nn.Parameter(torch.empty(experts, 2 * width, latent))
         self.w2 = nn.Parameter(torch.empty(experts, latent, width))
         self.activation = activation
         self.quantized = quantized
         self.packed: dict[str, tuple[Tensor, Tensor]] = {}
+        self.store: PackedStack | None = None
         self.scaled: ScaledGated | None = None
         self.ready: list[tuple[Tensor, Tensor]] | None = None
 
+    def keep_packed(self, device: torch.device) -> PackedStack:
+        """Gives up ``w13`` and ``w2`` for packed bytes, unset, on a device."""
+        assert self.quantized, "only MXFP4 experts have packed bytes"
+        del self.w13, self.w2
+        self.store = PackedStack(self.count, self.latent, self.width, device)
+        return self.store
+
     def fuse(self) -> None:
-        """Stores every expert transposed, with the parameters as views."""
+        """Stores every expert transposed, with the parameters as views; packed bytes stay as they are."""
+        if self.store is not None:
+            return
         width = self.w2.shape[2]
         first = self.w13.detach().transpose(1, 2).contiguous()
         second = self.w2.detach().transpose(1, 2).contiguous()
@@ -123,7 +161,7 @@ class Experts(nn.Module):
         if tokens == 1:
             outputs = self._grouped(latent.expand(k, -1), expert_ids.flatten().tolist(), [1] * k)
             return torch.mm(expert_weights, outputs.float()).to(latent.dtype)
-        order, used, counts = _by_expert(expert_ids, self.w13.shape[0])
+        order, used, counts = _by_expert(expert_ids, self.count)
         owners = order // k
         outputs = self._grouped(latent[owners], used, counts).float()
         weighted = outputs * expert_weights.flatten()[order].unsqueeze(-1)
@@ -146,6 +184,14 @@ class Experts(nn.Module):
             ready = self.ready
             return torch.cat(
                 [torch.mm(part, ready[expert][which]) for expert, part in zip(experts, parts, strict=True)]
+            )
+        if self.store is not None:
+            store, matrix = self.store, "w2" if which else "w13"
+            return torch.cat(
+                [
+                    torch.mm(part, store.weight(matrix, expert, part.dtype).t())
+                    for expert, part in zip(experts, parts, strict=True)
+                ]
             )
         stack = self.w2 if which else self.w13
         return torch.cat(

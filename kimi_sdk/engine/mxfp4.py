@@ -5,10 +5,13 @@ Knows the packing of compressed-tensors' ``mxfp4-pack-quantized``: two values a 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from kimi_sdk.engine.config import GROUP
+from kimi_sdk.engine.keys import GROUP
 
 _BIAS = 127
 _NAN_SCALE = 255
@@ -22,12 +25,39 @@ def dequantize(packed: Tensor, scale: Tensor) -> Tensor:
     Raises:
         ValueError: a scale byte is 255, which stands for NaN.
     """
-    if bool((scale == _NAN_SCALE).any()):
+    if has_nan(scale):
         raise ValueError("an MXFP4 scale is 255 (NaN)")
-    table = torch.tensor(_MAGNITUDES + tuple(-value for value in _MAGNITUDES), device=packed.device)
-    nibbles = torch.stack((packed & 15, packed >> 4), dim=-1).flatten(-2)
-    values = table[nibbles.long()].view(*scale.shape, GROUP)
-    return (values * _power_of_two(scale.int()).unsqueeze(-1)).flatten(-2)
+    return unpack(packed, scale, torch.float32)
+
+
+def has_nan(scale: Tensor) -> bool:
+    """Whether a scale byte stands for NaN."""
+    return bool((scale == _NAN_SCALE).any())
+
+
+def unpack(packed: Tensor, scale: Tensor, dtype: torch.dtype) -> Tensor:
+    """``dequantize`` for scales that were checked; exact in fp32 and bf16 (fp16 lacks the range).
+
+    Args:
+        packed: uint8 [..., in/2]; byte b holds columns 2b (low nibble) and 2b + 1.
+        scale: uint8 [..., in/32].
+        dtype: of the result.
+
+    Returns:
+        [..., in].
+    """
+    pairs = functional.embedding(packed.int(), _pairs(dtype, packed.device))
+    groups = pairs.view(*scale.shape, GROUP)
+    return groups.mul_(_power_of_two(scale.int()).to(dtype).unsqueeze(-1)).flatten(-2)
+
+
+@lru_cache
+def _pairs(dtype: torch.dtype, device: torch.device) -> Tensor:
+    """The two values of every byte, [256, 2]."""
+    with torch.inference_mode(False):
+        values = torch.tensor(_MAGNITUDES + tuple(-value for value in _MAGNITUDES), dtype=dtype)
+        codes = torch.arange(256)
+        return torch.stack((values[codes & 15], values[codes >> 4]), dim=-1).to(device)
 
 
 def quantize(weight: Tensor) -> tuple[Tensor, Tensor]:

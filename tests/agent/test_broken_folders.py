@@ -110,6 +110,7 @@ def test_config_that_no_layer_can_compute(folder: Path, section: str, key: str, 
 def test_config_of_a_model_beyond_any_memory(folder: Path) -> None:
     edit(folder, "text_config", "intermediate_size", 2**31 - 1)
     edit(folder, "text_config", "hidden_size", 2**31 - 1)
+    edit(folder, "vision_config", "text_hidden_size", 2**31 - 1)
     with pytest.raises(LoadError, match="does not fit into memory"):
         load(folder)
 
@@ -189,6 +190,7 @@ def test_random_weights_of_a_model_beyond_any_memory() -> None:
 
     raw = K3Config.tiny().to_dict()
     raw["text_config"] |= {"hidden_size": 2**31 - 1, "intermediate_size": 2**31 - 1}
+    raw["vision_config"]["text_hidden_size"] = 2**31 - 1
     model = Model.from_config(raw)
     with pytest.raises(LoadError, match="does not fit into memory"):
         anyio.run(model.start)
