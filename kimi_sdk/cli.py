@@ -82,6 +82,16 @@ def _parser() -> argparse.ArgumentParser:
     look.add_argument("source", metavar="SOURCE", help="a folder, a bundled name, or a cached hub name")
     look.add_argument("--json", action="store_true", help="print one JSON object")
     look.set_defaults(command=_inspect)
+    export = commands.add_parser("export-gguf", help="write a model as one GGUF file for llama.cpp")
+    export.add_argument("source", metavar="SOURCE", help="a folder, a bundled name, or a cached hub name")
+    export.add_argument("--out", metavar="FILE", required=True, help="the file to write")
+    export.add_argument(
+        "--storage",
+        choices=["auto", "f32", "f16", "bf16"],
+        default="auto",
+        help="of matrices; auto keeps each as it is, MXFP4 experts too (default: auto)",
+    )
+    export.set_defaults(command=_export_gguf)
     return parser
 
 
@@ -192,6 +202,20 @@ def _inspect(options: argparse.Namespace) -> int:
     except LoadError as error:
         raise _UsageError(str(error)) from error
     print(json.dumps(found.to_dict(), indent=2) if options.json else found)
+    return OK
+
+
+def _export_gguf(options: argparse.Namespace) -> int:
+    from kimi_sdk.export import export_gguf
+    from kimi_sdk.progress import byte_bar
+
+    try:
+        with byte_bar(options.out) as progress:
+            done = export_gguf(options.source, options.out, storage=options.storage, progress=progress)
+    except (ConfigError, LoadError) as error:
+        raise _UsageError(str(error)) from error
+    left = f"; left out: {', '.join(done.left_out)}" if done.left_out else ""
+    print(f"{done.path}: {done.architecture}, {done.tensors:,} tensors, {done.bytes:,} bytes{left}")
     return OK
 
 
