@@ -71,7 +71,7 @@ def export_gguf(
     config = planned.model.config
     name = architecture(config.text)
     translation = Translation(planned, storage)
-    tokenizer = Tokenizer.load(folder, family="k3" if name == "kimi-k3" else "k2")
+    tokenizer = Tokenizer.load(folder, family=None if name == "kimi-k3" else "k2")
     metadata: dict[str, gguf.Value] = {
         "general.architecture": name,
         "general.type": "model",
