@@ -139,7 +139,7 @@ class Conversation:
 
 
 def check(seed: int, k3: Tokenizer, k2: Tokenizer) -> int:
-    """One conversation, as K3 and as K2: how many hostile texts it held; AssertionError if one got through."""
+    """One conversation, as K3 and K2: how many hostile texts it held; AssertionError if one got through."""
     injected = 0
     for tokenizer in (k3, k2):
         is_k2 = tokenizer.family == "k2"
