@@ -82,6 +82,16 @@ def _parser() -> argparse.ArgumentParser:
     look.add_argument("source", metavar="SOURCE", help="a folder, a bundled name, or a cached hub name")
     look.add_argument("--json", action="store_true", help="print one JSON object")
     look.set_defaults(command=_inspect)
+    cut = commands.add_parser("slice", help="write chosen layers of a model as a model of their own")
+    cut.add_argument("source", metavar="FOLDER", help="a folder, a bundled name, or a cached hub name")
+    cut.add_argument(
+        "--layers",
+        metavar="N,N,...",
+        required=True,
+        help="layers to keep, counted from 0, in their new order",
+    )
+    cut.add_argument("--out", metavar="DIR", required=True, help="a new folder")
+    cut.set_defaults(command=_slice)
     export = commands.add_parser("export-gguf", help="write a model as one GGUF file for llama.cpp")
     export.add_argument("source", metavar="SOURCE", help="a folder, a bundled name, or a cached hub name")
     export.add_argument("--out", metavar="FILE", required=True, help="the file to write")
@@ -216,6 +226,26 @@ def _export_gguf(options: argparse.Namespace) -> int:
         raise _UsageError(str(error)) from error
     left = f"; left out: {', '.join(done.left_out)}" if done.left_out else ""
     print(f"{done.path}: {done.architecture}, {done.tensors:,} tensors, {done.bytes:,} bytes{left}")
+    return OK
+
+
+def _slice(options: argparse.Namespace) -> int:
+    from kimi_sdk.engine.slicing import slice_folder
+    from kimi_sdk.progress import byte_bar
+    from kimi_sdk.source import find
+
+    try:
+        layers = [int(part) for part in options.layers.split(",")]
+    except ValueError:
+        _wrong(f"--layers {options.layers}: numbers with commas between them are wanted, such as 0,1,2,3.")
+    try:
+        with byte_bar(f"Writing {options.out}") as progress:
+            written = slice_folder(find(options.source), layers, options.out, progress=progress)
+    except (ConfigError, LoadError) as error:
+        raise _UsageError(str(error)) from error
+    except OSError as error:
+        raise _UsageError(f"--out {options.out}: {error}") from error
+    print(f"{options.out}: {len(layers)} layers, {written:,} bytes of tensors")
     return OK
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_sdk.engine.config import K3Config
-from kimi_sdk.engine.shards import Located, open_shards
+from kimi_sdk.engine.shards import Located, many_objects, open_shards
 from kimi_sdk.source import PathLike, find
 
 _PARTS = (
@@ -178,7 +178,8 @@ def inspect(source: PathLike, revision: str | None = None) -> Inspection:
     """
     folder = find(source, revision)
     config = K3Config.load(folder)
-    shards = open_shards(folder, partial=True)
+    with many_objects():
+        shards = open_shards(folder, partial=True)
     parts: dict[str, Part] = {}
     tensors = 0
     for header in shards.headers.values():

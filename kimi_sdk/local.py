@@ -6,6 +6,7 @@ tokens and tensors to ``protocol`` and ``engine``.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -52,6 +53,7 @@ class LocalBackend:
         read_weights: Callable[[Progress], K3],
         read_media_limits: Callable[[], MediaLimits],
         sampling: Sampling | None = None,
+        folder: Path | None = None,
         context: int | None = None,
         cache_bytes: int | None = None,
         max_running: int = 8,
@@ -71,6 +73,7 @@ class LocalBackend:
         self.sampling = sampling or Sampling()
         self.context = context or config.text.context
         self.active = 0
+        self._folder = folder
         self._read_tokenizer = read_tokenizer
         self._read_weights = read_weights
         self._read_media_limits = read_media_limits
@@ -79,6 +82,7 @@ class LocalBackend:
         self._loading = threading.Lock()
         self._counting = threading.Lock()
         self._engine: Engine | None = None
+        self._weights: K3 | None = None
         self._closed = False
 
     @classmethod
@@ -119,6 +123,7 @@ class LocalBackend:
             read_weights=read_weights,
             read_media_limits=lambda: read_media_limits(folder),
             sampling=read_sampling(folder),
+            folder=folder,
             context=context,
             cache_bytes=cache_bytes,
             max_running=max_running,
@@ -210,10 +215,26 @@ class LocalBackend:
 
             model = self._read_weights(progress)
         self.check_open()
+        self._weights = model
         pages = None
         if self._cache_bytes is not None:
             pages = max(1, self._cache_bytes // model.caches(slots=1, pages=1).pages.bytes_per_page)
         return Engine(model, slots=self._max_running, pages=pages, vocab=self.tokenizer.vocab_size)
+
+    def save(self, folder: Path, *, max_shard_bytes: int) -> None:
+        """Writes weights, configuration and side files; see ``Model.save_pretrained``."""
+        from kimi_sdk.engine.checkpoint import save
+        from kimi_sdk.engine.slicing import copy_side_files
+
+        self.engine()
+        with self._loading:
+            self.check_open()
+            assert self._weights is not None, "an engine has weights"
+            save(self._weights, folder, max_shard_bytes=max_shard_bytes)
+        if self._folder is not None:
+            copy_side_files(self._folder, folder)
+        else:
+            _write_tokenizer(self.tokenizer, folder)
 
     def turn(self, request: TurnRequest | PromptRequest) -> TurnStream:
         return LocalTurn(self, request)
@@ -235,7 +256,7 @@ class LocalBackend:
     def close(self) -> None:
         self._closed = True  # seen by a load that is under way
         with self._loading:
-            engine, self._engine = self._engine, None
+            engine, self._engine, self._weights = self._engine, None, None
         if engine is not None:
             engine.close()
 
@@ -246,6 +267,15 @@ def _byte_tokenizer(slots: int = 256) -> Tokenizer:
     from kimi_sdk.protocol.tokenizer import Tokenizer
 
     return Tokenizer({bytes([byte]): byte for byte in range(256)}, slots=slots)
+
+
+def _write_tokenizer(tokenizer: Tokenizer, folder: Path) -> None:
+    """A tokenizer that came from no file, as the files that ``Tokenizer.load`` reads."""
+    tokens = enumerate(map(tokenizer.token_bytes, range(tokenizer.base_size)))
+    lines = [f"{base64.b64encode(token).decode()} {rank}\n" for rank, token in tokens]
+    (folder / "tiktoken.model").write_text("".join(lines), "ascii")
+    slots = tokenizer.vocab_size - tokenizer.base_size
+    (folder / "tokenizer_config.json").write_text(json.dumps({"special_slots": slots}) + "\n", "utf-8")
 
 
 def read_sampling(folder: Path) -> Sampling:

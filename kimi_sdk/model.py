@@ -6,8 +6,10 @@ going on after it (tools, limits, retries) to ``Agent``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeVar, overload
 
@@ -89,6 +91,31 @@ class Model:
         from kimi_sdk.local import LocalBackend
 
         return cls._around(LocalBackend.from_config(config, seed=seed))
+
+    def save_pretrained(self, folder: PathLike, *, max_shard_bytes: int = 4 * 2**30) -> None:
+        """Writes the model as a folder that ``from_pretrained`` reads: the same tensors, byte for byte.
+
+        Tensors have the released names, routed experts of a quantized model are MXFP4; tokenizer, generation
+        settings and other side files come along. Weights are loaded first if they are not.
+
+        Args:
+            folder: created if missing; a model that it holds is replaced.
+            max_shard_bytes: a new file of weights begins before one would grow beyond this.
+
+        Raises:
+            ConfigError: the folder cannot be written, or this model has no weights in this process.
+            LoadError: as ``from_pretrained``.
+        """
+        from kimi_sdk.local import LocalBackend
+
+        if type(max_shard_bytes) is not int or max_shard_bytes < 1:
+            raise ConfigError(f"max_shard_bytes must be a positive whole number, not {max_shard_bytes!r}.")
+        if not isinstance(self._backend, LocalBackend):
+            raise ConfigError(f"{self.name} has no weights in this process, so there is nothing to save.")
+        try:
+            self._backend.save(Path(folder).expanduser(), max_shard_bytes=max_shard_bytes)
+        except OSError as error:
+            raise ConfigError(f"The model cannot be saved to {os.fspath(folder)}: {error}") from error
 
     @classmethod
     def _around(cls, backend: Backend) -> Self:

@@ -31,7 +31,7 @@ _SIZES = {"F32": 4, "BF16": 2, "U8": 1}
 
 
 def tensors() -> Iterator[tuple[int, Tensor]]:
-    """(number of its shard, tensor) for each tensor: layer l in shard l + 1, ends in 94, projector 95, tower 96."""
+    """(number of its shard, tensor): layer l in l + 1, embedding and head in 94, vision in 95 and 96."""
     for layer in range(93):
         for last, dtype, shape in _layer(layer):
             yield layer + 1, (f"language_model.model.layers.{layer}.{last}", dtype, shape)
@@ -160,11 +160,3 @@ def _write_shard(path: Path, shard: list[Tensor], sparse: bool) -> None:
         file.write(len(text).to_bytes(8, "little") + text)
         if sparse:
             file.truncate(8 + len(text) + end)
-
-
-if __name__ == "__main__":
-    import sys
-
-    target = Path(sys.argv[1])
-    target.mkdir(parents=True, exist_ok=True)
-    print(dict(write(target)))

@@ -10,7 +10,6 @@ product unpacks the experts that it uses. Both forms give the same values and sa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,7 +35,17 @@ from kimi_sdk.engine.manifest import (
 )
 from kimi_sdk.engine.moe import Experts
 from kimi_sdk.engine.mxfp4 import has_nan, quantize, unpack
-from kimi_sdk.engine.shards import Described, Located, Shards, map_file, open_shards, split, write_folder
+from kimi_sdk.engine.shards import (
+    Described,
+    Located,
+    Shards,
+    config_text,
+    many_objects,
+    map_file,
+    open_shards,
+    split,
+    write_folder,
+)
 from kimi_sdk.errors import LoadError
 
 UNPACKED_BYTES = 2 * 2**30
@@ -86,20 +95,21 @@ def plan(folder: str | Path) -> Plan:
     if not root.is_dir():
         raise LoadError(f"{root}: no such folder; a model checkpoint is a folder with config.json")
     config = K3Config.load(root)
-    shards = open_shards(root)
-    _check_layers(config, shards)
-    with in_memory():
-        model = blueprint(config)
-    entries = manifest(model)
-    if not config.nested:
-        model.stored_as = _other_dtypes(entries, shards, DISK_DTYPES[config.text.dtype])
+    with many_objects():
+        shards = open_shards(root)
+        _check_layers(config, shards)
+        with in_memory():
+            model = blueprint(config)
         entries = manifest(model)
-    _account(entries, shards)
-    steps = [
-        Step(name, entries[name], place)
-        for _, header in sorted(shards.headers.items())
-        for name, place in sorted(header.tensors.items(), key=lambda item: item[1].start)
-    ]
+        if not config.nested:
+            model.stored_as = _other_dtypes(entries, shards, DISK_DTYPES[config.text.dtype])
+            entries = manifest(model)
+        _account(entries, shards)
+        steps = [
+            Step(name, entries[name], place)
+            for _, header in sorted(shards.headers.items())
+            for name, place in header.tensors.items()
+        ]
     return Plan(root, model, steps, shards)
 
 
@@ -159,8 +169,7 @@ def save(model: K3, folder: str | Path, *, max_shard_bytes: int = 16 * 2**20) ->
         return [_raw(_stored(modules, entries[name]))]
 
     write_folder(root, split(described, max_shard_bytes), content)
-    text = json.dumps(model.config.to_dict(), indent=2, ensure_ascii=False) + "\n"
-    (root / "config.json").write_text(text, "utf-8")
+    (root / "config.json").write_text(config_text(model.config.to_dict()), "utf-8")
 
 
 def _check_layers(config: K3Config, shards: Shards) -> None:
@@ -206,6 +215,8 @@ def _account(entries: Mapping[str, Entry], shards: Shards) -> None:
             continue
         place = shards.located(name)
         dtype = _DTYPES.get(place.dtype, place.dtype)
+        if place.shape == entry.shape and dtype is entry.dtype:
+            continue
         if not _fits(name, entry, place.shape):
             difference = f"shape {list(place.shape)}, {list(entry.shape)} is wanted"
         elif dtype != entry.dtype:

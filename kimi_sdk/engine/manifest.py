@@ -7,8 +7,8 @@ leaves reading and writing to ``checkpoint``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -24,8 +24,7 @@ DISK_DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32, "float16": 
 _PREFIX = "language_model."
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One tensor of the files."""
 
     shape: tuple[int, ...]

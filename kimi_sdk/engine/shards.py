@@ -6,12 +6,15 @@ Knows headers, the index and memory maps, and reads no tensor unasked; leaves na
 
 from __future__ import annotations
 
+import gc
 import json
 import mmap
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,7 +56,7 @@ class Described(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a file says about itself; ``whole`` is false for a file that ends with its header."""
+    """Tensors of a file in their order; ``whole`` is false for a file that ends with its header."""
 
     tensors: dict[str, Located]
     whole: bool
@@ -132,7 +135,8 @@ def read_header(path: Path) -> Header:
         if not isinstance(raw, dict):
             raise ValueError(f"its header is {type(raw).__name__}, an object is wanted")
         raw.pop("__metadata__", None)
-        tensors = {name: _located(name, entry, 8 + size) for name, entry in raw.items()}
+        found = [(name, _located(name, entry, 8 + size)) for name, entry in raw.items()]
+        tensors = dict(sorted(found, key=_start))
         return Header(tensors, _ends(tensors, 8 + size, length))
     except FileNotFoundError:
         raise LoadError(f"{path}: no such file") from None
@@ -140,6 +144,15 @@ def read_header(path: Path) -> Header:
         raise LoadError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
         raise LoadError(f"{path}: is not a readable safetensors file ({error})") from None
+
+
+def _parse(text: bytes, mark: bytes) -> Any:
+    """JSON in which no key of one object is there twice; ``mark`` is in the text once for every tensor."""
+    raw = json.loads(text)
+    body = raw.get("weight_map", raw) if isinstance(raw, dict) else raw
+    tensors = len(body) - ("__metadata__" in body) if isinstance(body, dict) else 0
+    # A parser keeps the last of two equal keys. Looking at every object takes long: only if the count is off.
+    return raw if text.count(mark) == tensors else json.loads(text, object_pairs_hook=_once)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -155,28 +168,41 @@ def _located(name: str, entry: Any, base: int) -> Located:
         dtype, shape, (start, stop) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"its header does not say where {name} lies and of which shape it is") from None
-    numbers = (*shape, start, stop)
-    if type(dtype) is not str or any(type(number) is not int or number < 0 for number in numbers):
-        raise ValueError(f"its header does not say where {name} lies and of which shape it is")
-    size = ITEM_BYTES.get(dtype)
-    if start > stop or (size is not None and prod(shape) * size != stop - start):
-        raise ValueError(f"{name} is {dtype} {list(shape)} and has {stop - start:,} bytes")
+    try:
+        size = _size(dtype, shape)
+        sound = 0 <= start <= stop and (size is None or size == stop - start)
+    except (TypeError, ValueError):
+        raise ValueError(f"its header does not say where {name} lies and of which shape it is") from None
+    if not sound or type(start) is not int or type(stop) is not int:
+        raise ValueError(f"{name} is {dtype} {list(shape)} and lies at {start!r} to {stop!r}")
     return Located(dtype, shape, base + start, base + stop)
+
+
+@lru_cache(maxsize=4096)
+def _size(dtype: Any, shape: tuple[Any, ...]) -> int | None:
+    """Bytes of a tensor, None where the dtype is unknown; shapes repeat, so that few are checked."""
+    if type(dtype) is not str or any(type(number) is not int or number < 0 for number in shape):
+        raise ValueError("is no dtype or shape")
+    item = ITEM_BYTES.get(dtype)
+    return None if item is None else prod(shape) * item
+
+
+def _start(item: tuple[str, Located]) -> tuple[int, int]:
+    return item[1][2:]
 
 
 def _ends(tensors: Mapping[str, Located], start: int, length: int) -> bool:
     """Whether a file of this length holds these tensors; refuses gaps, overlaps and half a tensor."""
-    order = sorted(tensors.items(), key=lambda item: item[1][2:])
     at = start
-    for name, place in order:
+    for name, place in tensors.items():
         if place.start != at:
             raise ValueError(f"{name} lies at byte {place.start:,}, the tensor before it ends at {at:,}")
         at = place.stop
-    if at == length or (length == start and order):
+    if at == length or (length == start and tensors):
         return at == length
     if at < length:
         raise ValueError(f"its tensors end at byte {at:,}, the file at {length:,}")
-    cut = next(name for name, place in order if place.stop > length)
+    cut = next(name for name, place in tensors.items() if place.stop > length)
     raise ValueError(f"it ends at byte {length:,}, within or before {cut}, and should have {at:,} bytes")
 
 
@@ -184,7 +210,7 @@ def _read_index(path: Path) -> dict[str, str]:
     try:
         if path.stat().st_size > _MAX_INDEX_BYTES:
             raise LoadError(f"{path}: is larger than {_MAX_INDEX_BYTES} bytes")
-        mapping = json.loads(path.read_bytes(), object_pairs_hook=_once)["weight_map"]
+        mapping = _parse(path.read_bytes(), b'.safetensors"')["weight_map"]
     except OSError as error:
         raise LoadError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -229,6 +255,19 @@ def map_file(path: Path) -> mmap.mmap:
             return mmap.mmap(file.fileno(), 0, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
     except (OSError, ValueError) as error:
         raise LoadError(f"{path}: cannot be read ({error})") from None
+
+
+@contextmanager
+def many_objects() -> Iterator[None]:
+    """Holds back the search for reference cycles while half a million small objects arise: it would double
+    the time, and there are none."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def header_of(tensors: Mapping[str, Described]) -> tuple[bytes, list[str]]:
@@ -277,6 +316,11 @@ def index_text(files: Mapping[str, str], total: int) -> str:
     """The index of a checkpoint in several files: tensor -> file name, and bytes of all tensors."""
     index = {"metadata": {"total_size": total}, "weight_map": dict(sorted(files.items()))}
     return json.dumps(index, indent=2) + "\n"
+
+
+def config_text(raw: Mapping[str, Any]) -> str:
+    """A ``config.json`` as it is written."""
+    return json.dumps(raw, indent=2, ensure_ascii=False) + "\n"
 
 
 def write_folder(
