@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from anyio import to_thread
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kimi_sdk.engine.sequence import ImageSpan, Request
     from kimi_sdk.local import LocalBackend
     from kimi_sdk.protocol.segments import EncodedPrompt
+    from kimi_sdk.protocol.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +145,6 @@ class LocalTurn(TurnStream):
     # ---- before the engine; runs in a worker thread
 
     def _prepare(self) -> _Prepared:
-        from kimi_sdk.protocol.grammar import TurnGrammar
-
         wanted, tokenizer = self._wanted, self._backend.tokenizer
         if isinstance(wanted, PromptRequest):
             ids = (
@@ -154,30 +153,22 @@ class LocalTurn(TurnStream):
                 else wanted.prompt
             )
             reader: TurnReader | RawReader = RawReader(tokenizer, wanted.sampling.stop)
-            mask = None
-            if wanted.output is not None:
-                mask = TurnGrammar.build(tokenizer, start="text", output=wanted.output).matcher()
+            mask = None if wanted.output is None else _mask(tokenizer, "text", wanted)
             return _Prepared(self._request(ids, self._room(ids), (), mask), reader, 0)
         prompt = _encode(self._backend, wanted)
         room = self._room(prompt.ids)
         spans = self._images(prompt)
-        grammar = TurnGrammar.build(
-            tokenizer,
-            start="think" if prompt.start == "think" else "response",
-            tools=wanted.tools,
-            tool_choice=wanted.tool_choice,
-            output=wanted.output,
-            thinking_tokens=wanted.sampling.thinking_tokens,
-        )
+        mask = _mask(tokenizer, "think" if prompt.start == "think" else "response", wanted)
         reader = TurnReader(
             tokenizer,
             start=prompt.start,
             tools_declared=bool(wanted.tools) and wanted.tool_choice != "none",
             step=wanted.step,
             stop=wanted.sampling.stop,
+            tools=[tool["function"]["name"] for tool in wanted.tools],
         )
         image_tokens = sum(place.count for place in prompt.images)
-        return _Prepared(self._request(prompt.ids, room, spans, grammar.matcher()), reader, image_tokens)
+        return _Prepared(self._request(prompt.ids, room, spans, mask), reader, image_tokens)
 
     def _room(self, ids: Sequence[int]) -> int:
         """How many tokens may follow. Raises ContextOverflow if none."""
@@ -201,7 +192,7 @@ class LocalTurn(TurnStream):
                 top_p=sampling.top_p,
                 seed=sampling.seed,
                 max_tokens=room if sampling.max_tokens is None else min(room, sampling.max_tokens),
-                stop_ids=frozenset({self._backend.tokenizer.end_of_msg_id}),
+                stop_ids=frozenset({self._backend.tokenizer.stop_id}),
                 logprobs=sampling.logprobs,
             ),
         )
@@ -220,16 +211,39 @@ class LocalTurn(TurnStream):
         return spans
 
 
+def _mask(
+    tokenizer: Tokenizer, start: Literal["think", "response", "text"], wanted: TurnRequest | PromptRequest
+) -> TokenMask | None:
+    """What the turn may say; ``None`` leaves a K2-format model free, for which there is no grammar."""
+    from kimi_sdk.protocol.grammar import TurnGrammar
+
+    if tokenizer.family == "k2":
+        if wanted.output is not None:
+            raise ConfigError("A typed output cannot be enforced on a K2-format model; ask for text.")
+        return None
+    if isinstance(wanted, PromptRequest):
+        return TurnGrammar.build(tokenizer, start=start, output=wanted.output).matcher()
+    return TurnGrammar.build(
+        tokenizer,
+        start=start,
+        tools=wanted.tools,
+        tool_choice=wanted.tool_choice,
+        output=wanted.output,
+        thinking_tokens=wanted.sampling.thinking_tokens,
+    ).matcher()
+
+
 def prompt_size(backend: LocalBackend, request: TurnRequest) -> int:
     """Tokens of the request's prompt, whether they fit or not."""
     return len(_encode(backend, request).ids)
 
 
 def _encode(backend: LocalBackend, request: TurnRequest) -> EncodedPrompt:
-    from kimi_sdk.protocol.render import render
+    from kimi_sdk.protocol.dialect import prompt_for
     from kimi_sdk.vision.preprocess import token_count
 
-    prompt = render(
+    prompt = prompt_for(
+        backend.tokenizer,
         request.messages,
         tools=request.tools,
         thinking=request.sampling.thinking,

@@ -5,7 +5,7 @@ Knows what the parser's pieces are called outside. Leaves the wire format to ``p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kimi_sdk.backend import TurnEvent
@@ -15,7 +15,7 @@ from kimi_sdk.messages import Message, ToolCall
 if TYPE_CHECKING:
     from kimi_sdk.protocol.segments import Start
     from kimi_sdk.protocol.tokenizer import Tokenizer
-    from kimi_sdk.protocol.turn import ParsedCall
+    from kimi_sdk.protocol.turn import CallOpened, ParsedCall
     from kimi_sdk.protocol.turn import TurnEvent as Piece
 
 
@@ -61,19 +61,24 @@ class TurnReader:
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, *, start: Start, tools_declared: bool, step: int, stop: tuple[str, ...]
+        self,
+        tokenizer: Tokenizer,
+        *,
+        start: Start,
+        tools_declared: bool,
+        step: int,
+        stop: tuple[str, ...],
+        tools: Sequence[str] | None = None,
     ) -> None:
-        from kimi_sdk.protocol.parse import TurnParser
+        from kimi_sdk.protocol.dialect import parser_for, thought_ends
 
-        self._parser = TurnParser(
-            start=start, tokenizer=tokenizer, tools_declared=tools_declared, skipped_think="reasoning"
-        )
+        self._parser = parser_for(tokenizer, start=start, tools=tools, tools_declared=tools_declared)
         self.thinking_tokens = 0
         self._thinking = start == "think"
-        self._close = tokenizer.close_id
+        self._thought_ends = thought_ends(tokenizer)
         self._step = step
         self._scanner = StopScanner(stop)
-        self._names: dict[int, str] = {}
+        self._ids: dict[int, str] = {}
         self._reasoning: list[str] = []
         self._text: list[str] = []
         self._calls: list[ToolCall] = []
@@ -85,7 +90,7 @@ class TurnReader:
 
     def push(self, token: int) -> list[TurnEvent]:
         """The events that one more token gives."""
-        self._thinking = self._thinking and token != self._close
+        self._thinking = self._thinking and token not in self._thought_ends
         self.thinking_tokens += self._thinking
         return self._read(self._parser.push_token(token))
 
@@ -111,11 +116,11 @@ class TurnReader:
             elif isinstance(piece, turn.ContentPiece):
                 events += self._say(self._scanner.push(piece.text))
             elif isinstance(piece, turn.CallOpened):
-                self._names[piece.index] = piece.name
-                events.append(CallStarted(self._step, self._id(piece.index), piece.name))
+                self._ids[piece.index] = self._new_id(piece)
+                events.append(CallStarted(self._step, self._ids[piece.index], piece.name))
             elif isinstance(piece, turn.ArgumentPiece):
                 if piece.text:
-                    events.append(CallArgsDelta(self._step, self._id(piece.index), piece.key, piece.text))
+                    events.append(CallArgsDelta(self._step, self._ids[piece.index], piece.key, piece.text))
             elif isinstance(piece, turn.CallClosed):
                 self._calls.append(self._call(piece.call))
                 events.append(CallReady(self._step, self._calls[-1]))
@@ -127,13 +132,16 @@ class TurnReader:
         self._text.append(text)
         return [TextDelta(self._step, text)]
 
-    def _id(self, index: int) -> str:
-        return f"{self._names[index]}:{index + 1}:{self._step}"
+    def _new_id(self, call: CallOpened) -> str:
+        """K2's own id, which its model must see again, unless the turn has it already; else one of ours."""
+        if call.wire_id and call.wire_id not in self._ids.values():
+            return call.wire_id
+        return f"{call.name}:{call.index + 1}:{self._step}"
 
     def _call(self, call: ParsedCall) -> ToolCall:
         # Arguments that are no JSON object cannot pass the grammar; should they, the tool refuses them.
         args = {"arguments": call.arguments} if call.args is None else dict(call.args)
-        return ToolCall(self._id(call.index), call.name, args, call.index + 1)
+        return ToolCall(self._ids[call.index], call.name, args, call.index + 1)
 
 
 class RawReader:
@@ -143,7 +151,7 @@ class RawReader:
 
     def __init__(self, tokenizer: Tokenizer, stop: tuple[str, ...]) -> None:
         self._decoder = tokenizer.decoder()
-        self._end = tokenizer.end_of_msg_id
+        self._end = tokenizer.stop_id
         self._scanner = StopScanner(stop)
         self._text: list[str] = []
 
