@@ -67,6 +67,8 @@ def export_gguf(
     if storage not in get_args(Storage):
         raise ConfigError(f"storage is {storage!r}; use one of {', '.join(get_args(Storage))}.")
     folder, path = find(source), Path(os.fspath(out)).expanduser()
+    if not path.name or path.is_dir():
+        raise ConfigError(f"{path} is a folder; give the file to write.")
     planned = plan(folder)
     config = planned.model.config
     name = architecture(config.text)

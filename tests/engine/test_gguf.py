@@ -211,6 +211,9 @@ def test_wrong_arguments(tmp_path: Path) -> None:
         export_gguf(folder, tmp_path / "m.gguf", storage="q4_0")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="cannot be written"):
         export_gguf(folder, tmp_path / "nowhere" / "m.gguf")
+    for place in (tmp_path, ""):
+        with pytest.raises(ConfigError, match="is a folder"):
+            export_gguf(folder, place)
     settings = {"special_slots": 128}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     with pytest.raises(LoadError, match="do not belong together"):
