@@ -29,15 +29,16 @@ class ScaledGated:
         self.width, self.situ = width, activation.name == "situ"
         slopes = torch.tensor([1 / activation.beta, 1 / activation.linear_beta], device=device)
         self.slopes = slopes.repeat_interleave(width)
-        self.height = torch.tensor(activation.beta * activation.linear_beta, device=device)
+        self.height = activation.beta * activation.linear_beta
+        self.zero = torch.zeros((), device=device)
 
     def __call__(self, both: Tensor) -> Tensor:
         """[N, 2 * width] -> [N, width]."""
-        gate = both[:, : self.width]
+        gate = both.narrow(-1, 0, self.width)
         if not self.situ:
-            return functional.silu(gate).mul_(both[:, self.width :])
-        bent = torch.tanh(both * self.slopes)
-        return torch.sigmoid(gate).mul_(bent[:, : self.width]).mul_(bent[:, self.width :]).mul_(self.height)
+            return functional.silu(gate).mul_(both.narrow(-1, self.width, self.width))
+        bent, linear = torch.tanh(both * self.slopes).chunk(2, dim=-1)
+        return torch.addcmul(self.zero, torch.sigmoid(gate).mul_(bent), linear, value=self.height)
 
 
 @dataclass(frozen=True, slots=True)

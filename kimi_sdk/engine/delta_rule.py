@@ -35,15 +35,15 @@ def recurrent_step(
         o [S, H, V] and the state.
     """
     count, heads, width, keys = state.shape
-    flat = state.view(count * heads, width, keys)
-    factor = torch.exp(decay)
-    both = (torch.stack((k, q), dim=2) * factor.unsqueeze(2)).view(count * heads, 2, keys)
+    flat, key = state.view(count * heads, width, keys), k.reshape(count * heads, 1, keys)
     # As rows times S^T: BLAS is several times slower at S times columns of this size.
-    seen = torch.bmm(both, flat.transpose(1, 2)).view(count, heads, 2, width)
-    error = (v - seen[:, :, 0]) * beta.unsqueeze(-1)
-    out = torch.addcmul(seen[:, :, 1], error, (q * k).sum(dim=-1, keepdim=True))
-    state.mul_(factor.unsqueeze(-2)).addcmul_(error.unsqueeze(-1), k.unsqueeze(-2))
-    return out, state
+    turned = flat.transpose(1, 2)
+    flat.mul_(torch.exp(decay).view(count * heads, 1, keys))
+    error = torch.baddbmm(v.reshape(count * heads, 1, width), key, turned, alpha=-1)
+    error = error.mul_(beta.reshape(count * heads, 1, 1))
+    flat.addcmul_(error.transpose(1, 2), key)
+    out = torch.bmm(q.reshape(count * heads, 1, keys), turned)
+    return out.view(count, heads, width), state
 
 
 def pair_decays(q: Tensor, k: Tensor, total: Tensor, *, bounded: bool) -> tuple[Tensor, Tensor]:

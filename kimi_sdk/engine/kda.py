@@ -192,10 +192,10 @@ class KDA(nn.Module):
         """[N, 3*H*D] after the convolution -> q (unit, scaled), k (unit), v; each [N, H, D] fp32."""
         parts = mixed.float().view(-1, 3, self.heads, self.head_dim)
         if self.ready is not None:
-            both = parts[:, :2]
+            both = parts.narrow(1, 0, 2)
             lengths = torch.hypot(torch.linalg.vector_norm(both, dim=-1, keepdim=True), self.ready.root)
             q, k = (both / lengths.mul_(self.ready.stretch)).unbind(1)
-            return q, k, parts[:, 2]
+            return q, k, parts.select(1, 2)
         q, k, v = parts.unbind(1)
         return l2_norm(q) * self.head_dim**-0.5, l2_norm(k), v
 

@@ -16,6 +16,7 @@ from kimi_sdk.engine.keys import GROUP
 from kimi_sdk.engine.linear import Linear, Merged
 from kimi_sdk.engine.mxfp4 import unpack
 from kimi_sdk.engine.norm import RMSNorm
+from kimi_sdk.engine.one_token import OneToken
 
 
 class MLP(nn.Module):
@@ -236,6 +237,7 @@ class LatentMoE(nn.Module):
         self.entry = Merged(readers)
         self.exit = Merged((self.routed_expert_up_proj,) if self.routed_expert_up_proj else ())
         self.ready: tuple[Tensor, Tensor | None] | None = None
+        self.single: OneToken | None = None
 
     def fuse(self) -> None:
         """Lays the weights out for inference: one product enters, router aside."""
@@ -248,6 +250,36 @@ class LatentMoE(nn.Module):
         self.exit.fuse()
         bias = self.gate.e_score_correction_bias
         self.ready = (self.gate.weight.detach().float().t(), None if bias is None else bias.detach())
+        self.single = self._single()
+
+    def _single(self) -> OneToken | None:
+        """The form for one token, where every part that it needs is there and numbers cost less than tensors."""
+        experts, shared, norm = self.experts, self.shared_experts, self.routed_expert_norm
+        if experts.ready is None or experts.scaled is None or self.ready is None:
+            return None
+        if (
+            shared is None
+            or shared.scaled is None
+            or shared.exit.stored is None
+            or norm is None
+            or norm.scaled is None
+        ):
+            return None
+        if self.entry.stored is None or self.exit.stored is None or self.entry.stored.device.type != "cpu":
+            return None
+        return OneToken(
+            router=self.ready[0],
+            bias=self.ready[1],
+            top_k=self.top_k,
+            renormalize=self.renormalize,
+            scaling=self.scaling,
+            entry=self.entry.stored,
+            experts=experts.ready,
+            activation=experts.scaled,
+            norm=norm.scaled,
+            leave=self.exit.stored,
+            shared=(shared.scaled, shared.exit.stored),
+        )
 
     def unfuse(self) -> None:
         """Takes ``fuse`` back."""
@@ -258,7 +290,7 @@ class LatentMoE(nn.Module):
             self.shared_experts.unfuse()
         if self.routed_expert_norm is not None:
             self.routed_expert_norm.unfuse()
-        self.ready = None
+        self.ready = self.single = None
 
     def route(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
         """Chooses experts in fp32 whatever the hidden's dtype.
@@ -303,6 +335,8 @@ class LatentMoE(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """[N, d] -> [N, d]."""
+        if self.single is not None and len(hidden) == 1:
+            return self.single(hidden)
         expert_ids, expert_weights = self.route(hidden)
         if self.entry.stored is None:
             routed = self.experts.forward(self.enter(hidden), expert_ids, expert_weights)

@@ -43,8 +43,13 @@ def attend_slots(layer: KDA, hidden: Tensor, batch: Batch, recurrent: Tensor, co
 def _step(layer: KDA, projected: Projected, plan: SinglePlan, recurrent: Tensor, conv: Tensor) -> Tensor:
     """One token of S sequences -> o [S, H, V]."""
     where = plan.slots if plan.run is None else plan.run
-    window = torch.cat((conv[where], projected.qkv.unsqueeze(1)), dim=1)
-    conv[where] = window[:, 1:]
+    inputs = conv[where]
+    window = torch.cat((inputs, projected.qkv.unsqueeze(1)), dim=1)
+    latest = window.narrow(1, 1, inputs.shape[1])
+    if plan.run is None:
+        conv[where] = latest
+    else:
+        inputs.copy_(latest)
     mixed = short_conv(window, layer.taps()).squeeze(1).to(projected.qkv.dtype)
     q, k, v = layer.heads_of(mixed)
     beta = torch.sigmoid(projected.beta.float())
