@@ -59,7 +59,7 @@ class K2CallReader:
         self._name = name
         self._wire_id = wire_id
         self._written: list[str] = []
-        self._blanks = ""
+        self._blanks: list[str] = []
         self._in_string = False
         self._escaped = False
         events.put(CallOpened(index, name, wire_id))
@@ -71,14 +71,15 @@ class K2CallReader:
 
     def text(self, text: str) -> None:
         """More of the arguments."""
-        text = self._blanks + text if self._written else text.lstrip()
-        self._blanks = ""
+        if not self._written:
+            text = text.lstrip()
         legal = self._legal(text)
-        if not self._in_string:
-            kept = legal.rstrip()
-            self._blanks = legal[len(kept) :]
-            legal = kept
-        self._put(legal)
+        kept = legal if self._in_string else legal.rstrip()
+        if kept:
+            self._put("".join((*self._blanks, kept)))
+            self._blanks.clear()
+        if len(kept) < len(legal):
+            self._blanks.append(legal[len(kept) :])
 
     def _legal(self, text: str) -> str:
         pieces = []

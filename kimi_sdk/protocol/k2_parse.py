@@ -13,6 +13,7 @@ from kimi_sdk.protocol.k2_call import K2CallReader, tool_name
 from kimi_sdk.protocol.markers import MarkerSplitter
 from kimi_sdk.protocol.tokenizer import Tokenizer
 from kimi_sdk.protocol.turn import (
+    BlankStart,
     ContentPiece,
     Diagnostics,
     EventQueue,
@@ -86,8 +87,7 @@ class K2TurnParser:
         self._opened = 0
         self._closed = 0
         self._id = ""
-        self._blanks = ""
-        self._content_begun = False
+        self._content = BlankStart()
         self._reasoning_begun = False
 
     @property
@@ -185,8 +185,8 @@ class K2TurnParser:
             self._text(spelled)
         elif marker == "end_think" and self.state == "think":
             self.state = "content"
-        elif marker == "think" and self.state == "content" and not self._content_begun:
-            self._blanks = ""
+        elif marker == "think" and self.state == "content" and not self._content.begun:
+            self._content.take()
             self.state = "think"
         elif marker == "think" and self.state in ("think", "content") and self._begun():
             self._text(spelled)
@@ -194,14 +194,14 @@ class K2TurnParser:
             self._diagnostics.note(f"Dropped {spelled} in {self.state}.")
 
     def _begun(self) -> bool:
-        return self._reasoning_begun if self.state == "think" else self._content_begun
+        return self._reasoning_begun if self.state == "think" else self._content.begun
 
     def _text(self, text: str) -> None:
         if self.state == "think":
             self._reasoning_begun |= not text.isspace()
             self._events.put(ReasoningPiece(text))
         elif self.state == "content":
-            self._content(text)
+            self._say(text)
         elif self.state == "id":
             self._id += text
         elif self.state == "arguments":
@@ -210,14 +210,10 @@ class K2TurnParser:
         elif self.state != "done" and text.strip():
             self._diagnostics.note(f"Dropped text in {self.state}.")
 
-    def _content(self, text: str) -> None:
-        if not self._content_begun:
-            text = self._blanks + text
-            if not text.strip():
-                self._blanks = text
-                return
-            self._blanks, self._content_begun = "", True
-        self._events.put(ContentPiece(text))
+    def _say(self, text: str) -> None:
+        certain = self._content.push(text)
+        if certain:
+            self._events.put(ContentPiece(certain))
 
     def _open_call(self) -> None:
         self.state = "arguments"
@@ -238,8 +234,8 @@ class K2TurnParser:
 
     def _end(self, *, complete: bool) -> None:
         self._end_call(closed=False)
-        if self._blanks and not self._closed:
-            self._events.put(ContentPiece(self._blanks))
+        if self._content.held and not self._closed:
+            self._events.put(ContentPiece(self._content.take()))
         self.state, self.complete = "done", complete
 
 

@@ -12,7 +12,14 @@ from typing import Literal, TypeAlias
 from kimi_sdk.protocol.call import CallReader
 from kimi_sdk.protocol.header import TAGS, Header, read, viable, viable_length
 from kimi_sdk.protocol.segments import Start
-from kimi_sdk.protocol.turn import ContentPiece, Diagnostics, EventQueue, ReasoningPiece, ThinkSkipped
+from kimi_sdk.protocol.turn import (
+    BlankStart,
+    ContentPiece,
+    Diagnostics,
+    EventQueue,
+    ReasoningPiece,
+    ThinkSkipped,
+)
 
 Marker: TypeAlias = Literal["open", "close", "sep", "end"]
 SkippedThink: TypeAlias = Literal["content", "reasoning"]
@@ -58,8 +65,7 @@ class TurnMachine:
         self._unmarked: list[str] | None = [] if start == "think" and skipped_think == "content" else None
         self._skipped = False
         self._leading = True
-        self._blanks = ""
-        self._content_begun = False
+        self._start = BlankStart()
 
     @property
     def in_header(self) -> bool:
@@ -290,13 +296,9 @@ class TurnMachine:
             self._skipped = True
 
     def _content(self, text: str) -> None:
-        if not self._content_begun:
-            text = self._blanks + text
-            if not text.strip():
-                self._blanks = text
-                return
-            self._blanks, self._content_begun = "", True
-        self.events.put(ContentPiece(text))
+        certain = self._start.push(text)
+        if certain:
+            self.events.put(ContentPiece(certain))
 
     def _close_value(self) -> None:
         if self._call is not None:
@@ -324,8 +326,8 @@ class TurnMachine:
             self.diagnostics.note("The answer stood in the think channel.")
             self.events.put(ThinkSkipped())
             self.events.put(ContentPiece("".join(self._unmarked)))
-        elif self._blanks and not self._closed:
-            self.events.put(ContentPiece(self._blanks))
+        elif self._start.held and not self._closed:
+            self.events.put(ContentPiece(self._start.take()))
         self.state, self.complete = "done", complete
 
     @property

@@ -150,19 +150,52 @@ class EventQueue:
 
     def __init__(self) -> None:
         self._events: list[TurnEvent] = []
+        self._kind: type[ReasoningPiece] | type[ContentPiece] = ContentPiece
+        self._texts: list[str] = []
 
     def put(self, event: TurnEvent) -> None:
-        last = self._events[-1] if self._events else None
-        if isinstance(event, ReasoningPiece) and isinstance(last, ReasoningPiece):
-            self._events[-1] = ReasoningPiece(last.text + event.text)
-        elif isinstance(event, ContentPiece) and isinstance(last, ContentPiece):
-            self._events[-1] = ContentPiece(last.text + event.text)
+        if isinstance(event, (ReasoningPiece, ContentPiece)):
+            if not isinstance(event, self._kind):
+                self._join()
+                self._kind = type(event)
+            self._texts.append(event.text)
         else:
+            self._join()
             self._events.append(event)
 
     def take(self) -> list[TurnEvent]:
+        self._join()
         events, self._events = self._events, []
         return events
+
+    def _join(self) -> None:
+        if self._texts:
+            self._events.append(self._kind("".join(self._texts)))
+            self._texts = []
+
+
+class BlankStart:
+    """Holds the blanks that content begins with until more comes: blank content is none beside calls."""
+
+    def __init__(self) -> None:
+        self.held: list[str] = []
+        self.begun = False
+
+    def push(self, text: str) -> str:
+        """The content that is certain by now."""
+        if self.begun:
+            return text
+        self.held.append(text)
+        if not text.strip():
+            return ""
+        self.begun = True
+        return self.take()
+
+    def take(self) -> str:
+        """What is held, which is then forgotten."""
+        text = "".join(self.held)
+        self.held.clear()
+        return text
 
 
 class Diagnostics:
