@@ -46,7 +46,7 @@ class ScaledMix:
         """[N, d] and snapshots -> [N, d]."""
         if not bank:
             return prefix
-        if len(prefix) == 1:
+        if prefix.shape[0] == 1:
             rows = torch.cat((*bank, prefix))
             lengths = torch.hypot(torch.linalg.vector_norm(rows, dim=-1), self.root)
             return torch.mm(torch.softmax(torch.mm(self.row, rows.t()).div_(lengths), dim=-1), rows)

@@ -39,9 +39,11 @@ class SinglePlan:
     table: Tensor
     """[S, P] pages, padded with the sequence's own first page."""
     page_run: slice | None
-    """The pages as a slice when there is one sequence and they lie in a row."""
+    """The pages as a slice when there is one sequence and they lie in a row; ``total`` rows are visible."""
+    total: int
+    """Cached and new tokens of the longest sequence."""
     mask: Tensor | None
-    """[S, 1, P * 64] to add to scores, None if every row of every page is visible."""
+    """[S, 1, P * 64] to add to scores, None with ``page_run`` or if every row of every page is visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +158,22 @@ class Batch:
             used = self.pages[index][: PagePool.pages_for(total)]
             tables.append(used + used[:1] * (width - len(used)))
         slots = [self.slots[index] for index in members]
-        full = min(totals) == width * PAGE
-        reach = torch.arange(width * PAGE, device=self.device)
+        page_run = _run(tables[0]) if len(members) == 1 else None
+        full = page_run is not None or min(totals) == width * PAGE
         return SinglePlan(
             rows=self._index([self.starts[index] for index in members]),
             slots=self._index(slots),
             run=_run(slots),
             table=self._index(tables),
-            page_run=_run(tables[0]) if len(members) == 1 else None,
-            mask=None if full else hiding(reach < self._index(totals).unsqueeze(-1)).unsqueeze(1),
+            page_run=page_run,
+            total=max(totals),
+            mask=None if full else self._hidden(totals, width * PAGE),
         )
+
+    def _hidden(self, totals: list[int], rows: int) -> Tensor:
+        """[S, 1, rows] that hides what lies beyond each sequence's own tokens."""
+        visible = torch.arange(rows, device=self.device) < self._index(totals).unsqueeze(-1)
+        return hiding(visible).unsqueeze(1)
 
     @cached_property
     def stretches(self) -> list[Stretch]:

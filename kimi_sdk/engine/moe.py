@@ -253,7 +253,7 @@ class LatentMoE(nn.Module):
         self.single = self._single()
 
     def _single(self) -> OneToken | None:
-        """The form for one token, where every part that it needs is there and numbers cost less than tensors."""
+        """The form for one token, if every part that it needs is there and numbers cost less than tensors."""
         experts, shared, norm = self.experts, self.shared_experts, self.routed_expert_norm
         if experts.ready is None or experts.scaled is None or self.ready is None:
             return None
@@ -335,7 +335,7 @@ class LatentMoE(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """[N, d] -> [N, d]."""
-        if self.single is not None and len(hidden) == 1:
+        if self.single is not None and hidden.shape[0] == 1:
             return self.single(hidden)
         expert_ids, expert_weights = self.route(hidden)
         if self.entry.stored is None:

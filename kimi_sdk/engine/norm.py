@@ -45,11 +45,12 @@ class ScaledNorm:
         self.weight = weight.detach() * width**0.5
         self.root = torch.tensor(width * eps, device=weight.device).sqrt()
         self.zero = torch.zeros((), device=weight.device)
+        self.width = width
         self.on_cpu, self.root_value = weight.device.type == "cpu", math.sqrt(width * eps)
 
     def __call__(self, rows: Tensor) -> Tensor:
         """[..., d] -> [..., d]."""
-        if self.on_cpu and rows.dim() == 2 and len(rows) == 1:  # a number costs less than a tensor of one
+        if self.on_cpu and rows.numel() == self.width:  # a number costs less than a tensor of one
             length_value = torch.linalg.vector_norm(rows).item()
             return torch.addcmul(
                 self.zero, rows, self.weight, value=1 / math.hypot(length_value, self.root_value)

@@ -48,5 +48,5 @@ def _decode(layer: MLA, q: Tensor, plan: SinglePlan, pool: Tensor) -> Tensor:
     if plan.page_run is None:
         cached = pool[plan.table].flatten(1, 2)
     else:
-        cached = pool[plan.page_run].flatten(0, 1).unsqueeze(0)
+        cached = pool[plan.page_run].flatten(0, 1)[: plan.total].unsqueeze(0)
     return layer.absorbed(q.unsqueeze(1), cached.to(q.dtype), plan.mask).squeeze(1)
