@@ -55,6 +55,8 @@ class Worker:
             self._inbox.put(sequence)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="kimi-engine", daemon=True)
+                _threads.difference_update([thread for thread in _threads if not thread.is_alive()])
+                _threads.add(self._thread)
                 self._thread.start()
 
     def stop(self) -> None:
@@ -188,10 +190,15 @@ def _failure(error: Exception, what: str) -> EngineError:
 
 
 _workers: weakref.WeakSet[Worker] = weakref.WeakSet()
+# Threads by themselves: one whose worker has been dropped is told to end but may still be freeing tensors, which
+# must not happen while Python goes down.
+_threads: set[threading.Thread] = set()
 
 
 @atexit.register
 def _close_all() -> None:
-    """Leave no thread behind that computes while Python goes down."""
+    """Leave no thread behind that computes, or frees, while Python goes down."""
     for worker in list(_workers):
-        worker.close()
+        worker.stop()
+    for thread in list(_threads):
+        thread.join()

@@ -224,6 +224,30 @@ def test_python_exits_while_a_request_runs() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_python_waits_for_a_dropped_engine_to_free_its_tensors() -> None:
+    program = (
+        "import time\n"
+        "from engine_kit import engine, request\n"
+        "class Slow:\n"
+        "    def __del__(self, sleep=time.sleep, say=print):\n"
+        "        sleep(0.3)\n"
+        "        say('freed', flush=True)\n"
+        "on = engine(pages=64)\n"
+        "on._worker.slow = Slow()\n"
+        "list(on.submit(request(max_tokens=3)))\n"
+        "del on\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env={"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "freed\n")
+
+
 class BadMask(ToyMask):
     """Breaks in one of its methods once it has seen two tokens."""
 
