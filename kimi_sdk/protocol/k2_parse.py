@@ -5,12 +5,13 @@ Covers K2, K2-Thinking, K2.5, K2.6 and Kimi-Linear. Events and the parsed turn a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias, get_args
 
 from kimi_sdk.errors import ConfigError
 from kimi_sdk.protocol.k2_call import K2CallReader, tool_name
 from kimi_sdk.protocol.markers import MarkerSplitter
+from kimi_sdk.protocol.segments import Start
 from kimi_sdk.protocol.tokenizer import Tokenizer
 from kimi_sdk.protocol.turn import (
     BlankStart,
@@ -256,3 +257,19 @@ def parse_k2(
             parser.push_token(token)
     parser.finish()
     return parser.turn()
+
+
+def start_of_k2(ids: Sequence[int], tokenizer: Tokenizer) -> Start:
+    """The state that a prompt leaves open, read from the last of its ids that tells.
+
+    ``"think"`` inside an open thought, ``"response"`` elsewhere in a message, ``"idle"`` between messages.
+    """
+    starts: dict[str, Start] = {
+        "<think>": "think",
+        "</think>": "response",
+        "<|im_middle|>": "response",
+        "<|im_end|>": "idle",
+    }
+    specials = tokenizer.specials
+    told = {specials[name]: start for name, start in starts.items() if name in specials}
+    return next((told[token] for token in reversed(ids) if token in told), "idle")

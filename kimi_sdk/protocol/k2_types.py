@@ -172,8 +172,8 @@ def _doc(schema: object, indent: str) -> list[str]:
 def _enum(schema: Schema) -> str:
     kind = schema.get("type")
     if isinstance(kind, list):
-        others = [one for one in kind if one != "null"]
-        if len(kind) > 2 or len(others) != 1:
+        others = [one for one in kind if one != "null"] if len(kind) == 2 else kind
+        if len(others) != 1:
             raise UntypableError(f"an enum of type {kind!r:.80}")
         kind = others[0]
     for value in schema["enum"]:

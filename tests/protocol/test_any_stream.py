@@ -207,3 +207,26 @@ def test_a_turn_cut_anywhere_shows_no_marker(
     for count in (min(cut, len(ids)), len(ids)):
         events, got = by_token(parsers(own, "think"), ids[:count])
         check_cut(turn, got, check_fold(events, got), whole=count == len(ids))
+
+
+LONG = 100_000
+K3_VALUE = f'{O}call tool="f"{S}{O}argument key="k"{S}'
+K2_VALUE = "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{"
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    ("kind", "head", "unit", "size"),
+    [
+        (TurnParser, "", S, 1 << 30),
+        (TurnParser, K3_VALUE, O, 1 << 30),
+        (TurnParser, "", " ", 1),
+        (K2TurnParser, "x", "<think>", 1 << 30),
+        (K2TurnParser, "", " ", 1),
+        (K2TurnParser, K2_VALUE, " ", 1),
+    ],
+)
+def test_long_disorder_takes_linear_time(
+    kind: Callable[..., Parser], head: str, unit: str, size: int
+) -> None:
+    check_fold(*by_text(kind(start="response"), head + unit * LONG, [size]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kimi_sdk.errors import ConfigError
 from kimi_sdk.messages import Message, Text, ToolCall, ToolResult
 from kimi_sdk.protocol import ParsedTurn, Tokenizer, TurnEvent
-from kimi_sdk.protocol.k2 import K2Start, K2TurnParser, parse_k2, render_k2
+from kimi_sdk.protocol.k2 import K2Start, K2TurnParser, parse_k2, render_k2, start_of_k2
 from kimi_sdk.protocol.turn import ArgumentPiece, CallClosed, CallDropped, CallOpened
 
 OPEN, CLOSE = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
@@ -368,3 +368,17 @@ def test_images_have_no_size(k2_tokenizer: Tokenizer) -> None:
 def test_bad_input_is_named(messages: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         render_k2(messages, **options)
+
+
+def test_the_start_is_read_from_the_prompt(k2_tokenizer: Tokenizer) -> None:
+    half = {"role": "assistant", "content": "Once", "partial": True}
+    for messages, options in (
+        ([USER], {}),
+        ([USER], {"thinking": False}),
+        ([USER], {"variant": "k2"}),
+        ([USER, half], {}),
+        ([USER], {"add_generation_prompt": False}),
+        ([], {"add_generation_prompt": False}),
+    ):
+        prompt = render_k2(messages, **options)  # type: ignore[arg-type]
+        assert start_of_k2(prompt.encode(k2_tokenizer).ids, k2_tokenizer) == prompt.start
