@@ -230,12 +230,13 @@ def test_python_waits_for_a_dropped_engine_to_free_its_tensors() -> None:
         "from engine_kit import engine, request\n"
         "class Slow:\n"
         "    def __del__(self, sleep=time.sleep, say=print):\n"
-        "        sleep(0.3)\n"
+        "        sleep(1.0)\n"
         "        say('freed', flush=True)\n"
         "on = engine(pages=64)\n"
         "on._worker.slow = Slow()\n"
         "list(on.submit(request(max_tokens=3)))\n"
         "del on\n"
+        "time.sleep(0.1)  # the thread has begun to free when Python goes down\n"
     )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],
