@@ -134,13 +134,6 @@ def greedy(model: K3, ids: list[int], steps: int) -> tuple[list[int], Tensor]:
     return [int(row.argmax()) for row in rows], torch.stack(rows)
 
 
-def clear_steps(logits: Tensor, margin: float) -> int:
-    """How many first steps have a best token that leads the second by more than ``margin``."""
-    best = logits.topk(2, dim=-1).values
-    unclear = (best[:, 0] - best[:, 1] <= margin).nonzero()
-    return int(unclear[0]) if len(unclear) else len(logits)
-
-
 def distance(found: Tensor, wanted: Tensor) -> float:
     """Relative L2 distance."""
     return float((found.double() - wanted.double()).norm() / wanted.double().norm())
