@@ -166,6 +166,7 @@ class LocalTurn(TurnStream):
             step=wanted.step,
             stop=wanted.sampling.stop,
             tools=[tool["function"]["name"] for tool in wanted.tools],
+            taken=[call.id for message in wanted.messages for call in message.calls],
         )
         image_tokens = sum(place.count for place in prompt.images)
         return _Prepared(self._request(prompt.ids, room, spans, mask), reader, image_tokens)

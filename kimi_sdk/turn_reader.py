@@ -6,6 +6,7 @@ Knows what the parser's pieces are called outside. Leaves the wire format to ``p
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import TYPE_CHECKING
 
 from kimi_sdk.backend import TurnEvent
@@ -69,6 +70,7 @@ class TurnReader:
         step: int,
         stop: tuple[str, ...],
         tools: Sequence[str] | None = None,
+        taken: Iterable[str] = (),
     ) -> None:
         from kimi_sdk.protocol.dialect import parser_for, thought_ends
 
@@ -79,6 +81,7 @@ class TurnReader:
         self._step = step
         self._scanner = StopScanner(stop)
         self._ids: dict[int, str] = {}
+        self._taken = set(taken)
         self._reasoning: list[str] = []
         self._text: list[str] = []
         self._calls: list[ToolCall] = []
@@ -117,6 +120,7 @@ class TurnReader:
                 events += self._say(self._scanner.push(piece.text))
             elif isinstance(piece, turn.CallOpened):
                 self._ids[piece.index] = self._new_id(piece)
+                self._taken.add(self._ids[piece.index])
                 events.append(CallStarted(self._step, self._ids[piece.index], piece.name))
             elif isinstance(piece, turn.ArgumentPiece):
                 if piece.text:
@@ -133,10 +137,11 @@ class TurnReader:
         return [TextDelta(self._step, text)]
 
     def _new_id(self, call: CallOpened) -> str:
-        """K2's own id, which its model must see again, unless the turn has it already; else one of ours."""
-        if call.wire_id and call.wire_id not in self._ids.values():
+        """An id that no other call of the conversation has: K2's own, which its model knows, or ours."""
+        if call.wire_id and call.wire_id not in self._taken:
             return call.wire_id
-        return f"{call.name}:{call.index + 1}:{self._step}"
+        ours = (f"{call.name}:{call.index + 1}:{number}" for number in count(self._step))
+        return next(one for one in ours if one not in self._taken)
 
     def _call(self, call: ParsedCall) -> ToolCall:
         # Arguments that are no JSON object cannot pass the grammar; should they, the tool refuses them.

@@ -151,3 +151,54 @@ def test_another_rank_file_is_noticed(
     fixtures["tiktoken_model_sha256"] = "0"
     assert run(tmp_path, model, fixtures) == 1
     assert "FAILED tiktoken model sha256" in capsys.readouterr().out
+
+
+def test_what_other_fixtures_may_hold(
+    tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    user = [{"role": "user", "content": "hi"}]
+    k2 = "<|im_user|>user<|im_middle|>hi<|im_end|>"
+    fixtures = {
+        "tokenize": [
+            {
+                "text": "a",
+                "repeat": 3,
+                "prefix": "b",
+                "suffix": "c",
+                "n_ids": 5,
+                "ids_text_mode": [98, 97, 97, 97, 99],
+            },
+            {"text": "a\ud800"},
+        ],
+        "render": [
+            {"messages": [{"role": "?"}], "error": True},
+            {"messages": user, "error": False},
+            {"messages": user, "options": {"tools": None, "effort": None}, "start": "think"},
+            {"messages": user, "options": {"variant": "k2.5", "gen": False}, "text": k2, "start": "idle"},
+        ],
+        "parse_k3": [
+            {
+                "initial": "think",
+                "modes": ["text", "token"],
+                "skipped_think": "reasoning",
+                "text": "x<|close|>response<|sep|><|close|>message<|sep|>",
+                "expect": {"reasoning": "x", "content": None, "finish_reason": "stop"},
+            }
+        ],
+        "parse_k2": [
+            {
+                "initial": "think",
+                "tools_declared": False,
+                "segments": [[False, "hm"], [True, "</think>"], [False, "<|im_end|>"]],
+                "modes": "token",
+                "expect": {"reasoning": "hm", "content": "<|im_end|>"},
+            }
+        ],
+        "image_tokens": [{"width": 4000, "height": 3000, "in_patch_limit": 16384, "num_tokens": 4200}],
+    }
+    code = run(tmp_path, model, fixtures)
+    assert (capsys.readouterr().out.splitlines()[-1], code) == ("24 passed, 0 failed", 0)
+    fixtures["render"] = [{"messages": user, "error": True}]
+    fixtures["parse_k2"] = [{"initial": "think", "expect": {}}]
+    assert run(tmp_path, model, fixtures) == 1
+    assert capsys.readouterr().out.endswith(", 2 failed\n")

@@ -386,12 +386,12 @@ def test_all_calls_of_one_delta_are_events() -> None:
 
 def test_ids_of_calls_differ_between_turns(tokenizer: Tokenizer) -> None:
     """free-claude-code#1572."""
-    ids = []
-    for step in (1, 2):
-        reader = TurnReader(tokenizer, start="think", tools_declared=True, step=step, stop=())
+    ids: list[str] = []
+    for step in (1, 2, 1, 2):  # two runs of one session
+        reader = TurnReader(tokenizer, start="think", tools_declared=True, step=step, stop=(), taken=ids)
         for token in tokenizer.encode(calling(call("ping")), special=True):
             reader.push(token)
         reader.finish()
         (made,) = reader.message().calls
         ids.append(made.id)
-    assert len(set(ids)) == 2
+    assert ids == ["ping:1:1", "ping:1:2", "ping:1:3", "ping:1:4"]
