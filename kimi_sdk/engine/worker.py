@@ -190,8 +190,8 @@ def _failure(error: Exception, what: str) -> EngineError:
 
 
 _workers: weakref.WeakSet[Worker] = weakref.WeakSet()
-# Threads by themselves: one whose worker has been dropped is told to end but may still be freeing tensors, which
-# must not happen while Python goes down.
+# Threads by themselves: one whose worker has been dropped is told to end but may still be freeing tensors,
+# which must not happen while Python goes down.
 _threads: set[threading.Thread] = set()
 
 
