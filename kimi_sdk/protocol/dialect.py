@@ -1,7 +1,7 @@
 """The wire format that a model speaks, told by its tokenizer's family: prompts, parser, end of thoughts.
 
-A K2 model that an engine of this package can run is a Kimi-Linear, so ``"k2"`` is the variant. K2's format
-has no words for tool choice and response format; a caller that cannot enforce them must refuse them.
+The one K2-format model that the engine runs is Kimi-Linear, so that is the variant. The format has no words
+for tool choice and response format; a caller that cannot enforce them must refuse them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def prompt_for(
         )
     if response_format is not None:
         raise ConfigError("A typed output cannot be asked of a K2-format model; ask for text.")
-    return render_k2(messages, variant="k2", tools=tools, thinking=thinking)
+    return render_k2(messages, variant="kimi-linear", tools=tools, thinking=thinking)
 
 
 def parser_for(

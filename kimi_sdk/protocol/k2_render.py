@@ -15,7 +15,7 @@ from kimi_sdk.protocol.k2_types import UntypableError, declare
 from kimi_sdk.protocol.render import IMAGE_PLACEHOLDER, compact, declared_names
 from kimi_sdk.protocol.segments import Prompt, SegmentWriter, Size, Sized
 
-Variant: TypeAlias = Literal["k2-early", "k2", "k2-thinking", "k2.5", "k2.6"]
+Variant: TypeAlias = Literal["k2-early", "k2", "kimi-linear", "k2-thinking", "k2.5", "k2.6"]
 
 _EARLY_SYSTEM = "You are a helpful assistant"
 _SYSTEM = "You are Kimi, an AI assistant created by Moonshot AI."
@@ -38,6 +38,7 @@ class _Style:
 _STYLES: dict[Variant, _Style] = {
     "k2-early": _Style(_EARLY_SYSTEM, spaced_tools=True),
     "k2": _Style(_SYSTEM),
+    "kimi-linear": _Style(_SYSTEM, named=True),
     "k2-thinking": _Style(_SYSTEM, named=True, thinks=True),
     "k2.5": _Style("", typed_tools=True, named=True, thinks=True, opens_think=True),
     "k2.6": _Style("", typed_tools=True, named=True, thinks=True, opens_think=True, keeps_thoughts=True),
@@ -60,10 +61,9 @@ def render_k2(
 
     Args:
         messages: as for K3's ``render``, but without tools that are declared later.
-        variant: whose format; ``"k2.6"`` is K2.5's with all past thoughts kept, ``"k2"`` also fits
-            Kimi-Linear.
+        variant: whose format; ``"k2.6"`` is K2.5's with all past thoughts kept.
         tools: declarations.
-        thinking: whether K2.5's answer begins with thoughts.
+        thinking: whether K2.5's answer begins with thoughts, and past ones are written at all.
         images: sizes or images for the image parts of dict messages.
         add_generation_prompt: whether to open the assistant's turn.
 
@@ -79,7 +79,7 @@ def render_k2(
     for entry in entries:
         if entry.tools:
             raise ConfigError(f"{entry.where}: K2's format has no tools that are declared later.")
-    writer = _Writer(style)
+    writer = _Writer(style, keeps=thinking or not style.opens_think)
     if tools:
         writer.message("<|im_system|>", "tool_declare", (_declaration(tools, style),))
     if style.system and (not entries or entries[0].role != "system"):
@@ -107,9 +107,10 @@ def _declaration(tools: Sequence[Mapping[str, Any]], style: _Style) -> str:
 
 
 class _Writer:
-    def __init__(self, style: _Style) -> None:
+    def __init__(self, style: _Style, *, keeps: bool) -> None:
         self.segments = SegmentWriter()
         self._style = style
+        self._keeps = keeps
         self._calls = 0
         self._results: list[tuple[str, str]] = []
 
@@ -182,7 +183,7 @@ class _Writer:
         self._open("<|im_assistant|>", self._word(entry))
         if self._style.thinks:
             self.segments.control("<think>")
-            self.segments.text(entry.reasoning if keep else "")
+            self.segments.text(entry.reasoning if keep and self._keeps else "")
             self.segments.control("</think>")
         self._content(entry.content)
 

@@ -20,7 +20,7 @@ from kimi_sdk.protocol import Prompt, Tokenizer, parse, render
 from kimi_sdk.protocol.k2 import parse_k2, render_k2
 from kimi_sdk.protocol.tokenizer import K2_NAMES, K3_NAMES
 
-VARIANTS = ("k2-early", "k2", "k2-thinking", "k2.5", "k2.6")
+VARIANTS = ("k2-early", "k2", "kimi-linear", "k2-thinking", "k2.5", "k2.6")
 FRAGMENTS = (
     *K3_NAMES.values(), *K2_NAMES.values(), "<|reserved_token_163700|>", "<|kimi_image_placeholder|>",
     "<|kimi_k25_video_placeholder|>", "<|tool_call_section_begin|>", "<|media_start|>", "<|im_start|>",

@@ -275,6 +275,7 @@ def test_older_variants() -> None:
     )
     kimi = "You are Kimi, an AI assistant created by Moonshot AI."
     assert '[{"type":"function","function":{"name":"f"}}]' in rendered(USER, variant="k2", tools=[tool])
+    assert rendered(USER, variant="kimi-linear").startswith(system.format(kimi, "ana"))
     assert rendered(USER, variant="k2").startswith(system.format(kimi, "user"))
     assert rendered(USER, variant="k2-thinking").startswith(system.format(kimi, "ana"))
     assert kimi not in rendered({"role": "system", "content": "x"}, USER, variant="k2")
@@ -337,7 +338,10 @@ def test_thoughts_are_kept_after_the_last_answer() -> None:
     assert "<think>r3</think>on it" in text
     kept = rendered(*history("a", "b"), variant="k2.6")
     assert all(f"<think>r{n}</think>" in kept for n in (1, 2, 3))
-    assert "<think>" not in rendered(*history("a", "b"), variant="k2")
+    for variant in ("k2", "k2-early", "kimi-linear"):
+        assert "<think>" not in rendered(*history("a", "b"), variant=variant)
+    assert "<think>r" not in rendered(*history("a", "b"), thinking=False)
+    assert "<think>r3</think>" in rendered(*history("a", "b"), variant="k2-thinking", thinking=False)
 
 
 def test_text_never_becomes_a_control_token(k2_tokenizer: Tokenizer) -> None:
