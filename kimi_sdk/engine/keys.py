@@ -83,7 +83,7 @@ def check_quantization(section: Mapping[str, Any], path: str = "quantization_con
         one_of(group, "format", ("mxfp4-pack-quantized", None), inner)
         one_of(group, "input_activations", (None,), inner)
         one_of(group, "output_activations", (None,), inner)
-        weights = group.get("weights", {})
+        weights = group.get("weights") or {}
         if not isinstance(weights, Mapping):
             raise ValueError(f"{inner}.weights is {weights!r}, an object is wanted")
         for key, allowed in _WEIGHT_RULES.items():
@@ -136,8 +136,9 @@ def _text_sections(body: Mapping[str, Any], path: str) -> Iterator[str]:
         yield from _outside(packing, _QUANTIZATION, inner)
         groups = packing.get("config_groups")
         for name, group in groups.items() if isinstance(groups, Mapping) else ():
-            yield from _outside(group, _GROUP_KEYS, f"{inner}config_groups.{name}.")
-            yield from _outside(group["weights"], _WEIGHT_KEYS, f"{inner}config_groups.{name}.weights.")
+            path = f"{inner}config_groups.{name}."
+            yield from _outside(group, _GROUP_KEYS, path)
+            yield from _outside(group.get("weights") or {}, _WEIGHT_KEYS, f"{path}weights.")
 
 
 def _outside(section: Mapping[str, Any], known: set[str], path: str) -> Iterator[str]:

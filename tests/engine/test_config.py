@@ -11,41 +11,8 @@ import pytest
 from engine_models import raw_irregular, raw_k3, raw_kimi_linear
 
 from kimi_sdk.engine.config import K3Config
-from kimi_sdk.engine.presets import tiny
+from kimi_sdk.engine.presets import k3, kimi_linear_48b, tiny
 from kimi_sdk.errors import LoadError
-
-FULL = [*range(4, 93, 4), 93]
-
-
-def raw_released() -> dict[str, Any]:
-    """The released K3's numbers."""
-    raw = tiny(163840, vision=False)
-    raw["text_config"].update(
-        hidden_size=7168,
-        num_hidden_layers=93,
-        intermediate_size=33792,
-        num_attention_heads=96,
-        num_key_value_heads=96,
-        q_lora_rank=1536,
-        kv_lora_rank=512,
-        qk_nope_head_dim=128,
-        qk_rope_head_dim=64,
-        v_head_dim=128,
-        num_experts=896,
-        num_experts_per_token=16,
-        num_shared_experts=2,
-        moe_intermediate_size=3072,
-        routed_expert_hidden_size=3584,
-        attn_res_block_size=12,
-        max_position_embeddings=1048576,
-    )
-    raw["text_config"]["linear_attn_config"].update(
-        num_heads=96,
-        head_dim=128,
-        full_attn_layers=FULL,
-        kda_layers=[layer for layer in range(1, 94) if layer not in FULL],
-    )
-    return raw
 
 
 def raw_mini() -> dict[str, Any]:
@@ -75,7 +42,7 @@ def raw_mini() -> dict[str, Any]:
 
 
 def test_the_released_model() -> None:
-    text = K3Config.from_dict(raw_released()).text
+    text = K3Config.from_dict(k3()).text
     assert text.mla_indices == (*range(3, 92, 4), 92)
     assert len(text.kda_indices) == 69
     assert text.is_dense(0)
@@ -129,6 +96,15 @@ def test_kimi_linear_is_flat() -> None:
         ({"linear_attn_config": {"kda_layers": [1, 2, 3, 4]}}, "each layer"),
         ({"linear_attn_config": {"gate_lower_bound": -20}}, "gate_lower_bound is -20"),
         ({"linear_attn_config": {"gate_lower_bound": 1}}, "gate_lower_bound is 1"),
+        ({"linear_attn_config": {"gate_lower_bound": True}}, "gate_lower_bound is True"),
+        ({"linear_attn_config": {"kda_layers": "123"}}, "kda_layers is '123'"),
+        ({"linear_attn_config": {"full_attn_layers": [4.0]}}, "full_attn_layers is"),
+        ({"linear_attn_config": {"use_full_rank_gate": 1}}, "use_full_rank_gate is 1"),
+        ({"mla_use_output_gate": "yes"}, "mla_use_output_gate is 'yes'"),
+        ({"latent_moe_use_norm": None}, "latent_moe_use_norm is None"),
+        ({"topk_group": 2}, "topk_group is 2"),
+        ({"topk_method": "other"}, "topk_method is 'other'"),
+        ({"moe_layer_freq": 2}, "moe_layer_freq is 2"),
     ],
 )
 def test_what_the_layers_cannot_compute_is_refused(changes: dict[str, Any], said: str) -> None:
@@ -155,3 +131,70 @@ def test_files(tmp_path: Path) -> None:
         K3Config.load(file)
     file.write_text(json.dumps(tiny(300)), "utf-8")
     assert K3Config.load(tmp_path) == K3Config.tiny(300)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"quant_method": "awq"}, "quantization_config.quant_method is 'awq'"),
+        ({"format": "nvfp4-pack-quantized"}, "quantization_config.format"),
+        ({"quantization_status": "frozen"}, "quantization_config.quantization_status"),
+        ({"kv_cache_scheme": {"num_bits": 8}}, "quantization_config.kv_cache_scheme"),
+        ({"config_groups": []}, "quantization_config.config_groups"),
+        ({"config_groups": {"a": {}, "b": {}}}, "one group"),
+        (
+            {"config_groups": {"a": {"weights": {"group_size": 16}}}},
+            "config_groups.a.weights.group_size is 16",
+        ),
+        ({"config_groups": {"a": {"weights": {"num_bits": 8}}}}, "config_groups.a.weights.num_bits is 8"),
+        ({"config_groups": {"a": {"input_activations": {}}}}, "config_groups.a.input_activations"),
+    ],
+)
+def test_other_packings_are_refused(changes: dict[str, Any], said: str) -> None:
+    raw = raw_k3()
+    raw["text_config"]["quantization_config"].update(changes)
+    with pytest.raises(LoadError, match=said):
+        K3Config.from_dict(raw)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"eos_token_id": 600}, "eos_token_id is 600, outside the vocabulary"),
+        ({"media_placeholder_token_id": -1}, "media_placeholder_token_id is -1"),
+        ({"pad_token_id": "0"}, "pad_token_id is '0'"),
+        ({"text_config": 3}, "text_config is 3"),
+        ({"tie_word_embeddings": 1}, "tie_word_embeddings is 1"),
+        ({"dtype": "float8"}, "dtype is 'float8'"),
+    ],
+)
+def test_the_whole_must_fit_together(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(LoadError, match=said):
+        K3Config.from_dict(tiny(512) | changes)
+
+
+def test_the_projector_must_reach_the_decoder() -> None:
+    raw = tiny(512)
+    raw["vision_config"]["text_hidden_size"] = 32
+    with pytest.raises(LoadError, match="text_hidden_size is 32"):
+        K3Config.from_dict(raw)
+
+
+def test_unknown_keys_are_told() -> None:
+    raw = k3() | {"surprise": 1}
+    raw["text_config"]["rope_theta"] = 1e4
+    raw["text_config"]["depth_scale"] = 1
+    raw["text_config"]["linear_attn_config"]["chunk"] = 64
+    raw["text_config"]["quantization_config"]["seed"] = 0
+    raw["text_config"]["quantization_config"]["config_groups"]["group_0"]["weights"]["zero_point"] = 0
+    raw["vision_config"]["video"] = True
+    path = "text_config.quantization_config."
+    assert K3Config.from_dict(raw).unknown == (
+        "surprise",
+        "text_config.depth_scale",
+        "text_config.linear_attn_config.chunk",
+        f"{path}seed",
+        f"{path}config_groups.group_0.weights.zero_point",
+        "vision_config.video",
+    )
+    assert K3Config.from_dict(kimi_linear_48b() | {"surprise": 1}).unknown == ("surprise",)
