@@ -26,7 +26,7 @@ class ScaledGated:
     """The activation over [N, 2 * width] gate and up side by side, in fp32 with its constants ready."""
 
     def __init__(self, activation: Gated, width: int, device: torch.device) -> None:
-        self.width, self.situ = width, activation.name == "situ"
+        self.width, self.situ, self.halves = width, activation.name == "situ", (width, width)
         slopes = torch.tensor([1 / activation.beta, 1 / activation.linear_beta], device=device)
         self.slopes = slopes.repeat_interleave(width)
         self.height = activation.beta * activation.linear_beta
@@ -37,7 +37,7 @@ class ScaledGated:
         gate = both.narrow(-1, 0, self.width)
         if not self.situ:
             return functional.silu(gate).mul_(both.narrow(-1, self.width, self.width))
-        bent, linear = torch.tanh(both * self.slopes).chunk(2, dim=-1)
+        bent, linear = torch.split_with_sizes(torch.mul(both, self.slopes).tanh_(), self.halves, dim=-1)
         return torch.addcmul(self.zero, torch.sigmoid(gate).mul_(bent), linear, value=self.height)
 
 

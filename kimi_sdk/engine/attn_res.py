@@ -39,7 +39,6 @@ class ScaledMix:
     def __init__(self, query: Tensor, eps: float) -> None:
         width = query.shape[0]
         self.query = query.detach() * width**0.5
-        self.row = self.query.unsqueeze(0)
         self.root = torch.tensor(width * eps, device=query.device).sqrt()
 
     def __call__(self, prefix: Tensor, bank: Sequence[Tensor]) -> Tensor:
@@ -49,7 +48,8 @@ class ScaledMix:
         if prefix.shape[0] == 1:
             rows = torch.cat((*bank, prefix))
             lengths = torch.hypot(torch.linalg.vector_norm(rows, dim=-1), self.root)
-            return torch.mm(torch.softmax(torch.mm(self.row, rows.t()).div_(lengths), dim=-1), rows)
+            weights = torch.softmax(torch.mv(rows, self.query).div_(lengths), dim=-1)
+            return torch.mm(weights.unsqueeze(0), rows)
         sources = torch.stack([*bank, prefix], dim=1)
         lengths = torch.hypot(torch.linalg.vector_norm(sources, dim=-1), self.root)
         weights = torch.softmax(torch.matmul(sources, self.query) / lengths, dim=-1)

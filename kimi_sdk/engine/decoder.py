@@ -50,16 +50,18 @@ class Site:
 
     def __init__(self, norm: RMSNorm, proj: Linear) -> None:
         self.norm, self.proj = norm, proj
+        self.ready: Tensor | None = None
         self.scaled: ScaledMix | None = None
 
     def fuse(self) -> None:
         """Readies the constants for inference."""
+        self.ready = self.query().detach()
         if self.norm.weight.dtype == torch.float32:
-            self.scaled = ScaledMix(self.query(), self.norm.eps)
+            self.scaled = ScaledMix(self.ready, self.norm.eps)
 
     def unfuse(self) -> None:
         """Goes back to the weights themselves."""
-        self.scaled = None
+        self.ready = self.scaled = None
 
     def query(self) -> Tensor:
         """[d] fp32."""
@@ -69,7 +71,7 @@ class Site:
         """[N, d] and snapshots -> [N, d]."""
         if self.scaled is not None:
             return self.scaled(prefix, bank)
-        return mix(prefix, bank, self.query(), self.norm.eps)
+        return mix(prefix, bank, self.query() if self.ready is None else self.ready, self.norm.eps)
 
 
 class DecoderLayer(nn.Module):

@@ -138,6 +138,8 @@ class KDA(nn.Module):
         self.decay_entry = Merged((self.f_b_proj,))
         self.exit = Merged((self.o_proj,))
         self.width = width
+        tail = sum(part.weight.shape[0] for part in first) - 3 * width - linear.head_dim - linear.heads
+        self.sizes = (3 * width, linear.head_dim, linear.heads, tail)
         self.ready: Ready | None = None
 
     def fuse(self) -> None:
@@ -155,13 +157,7 @@ class KDA(nn.Module):
     def project(self, hidden: Tensor) -> Projected:
         """[N, d] -> everything that the core and ``finish`` read."""
         joined = self.entry.joined(hidden)
-        sizes = (
-            3 * self.width,
-            self.head_dim,
-            self.heads,
-            joined.shape[-1] - 3 * self.width - self.head_dim - self.heads,
-        )
-        qkv, low, beta, z = torch.split_with_sizes(joined, sizes, dim=-1)
+        qkv, low, beta, z = torch.split_with_sizes(joined, self.sizes, dim=-1)
         if not self.full_rank_gate:
             z = self.g_b_proj.forward(z)
         u = self.decay_entry.joined(low)

@@ -57,9 +57,13 @@ class OneToken:
         latent = joined.narrow(1, 0, inner)
         both = torch.cat([torch.mm(latent, self.experts[expert][0]) for expert, _ in chosen])
         rows = self.activation(both).split_with_sizes([1] * len(chosen))
-        routed = torch.zeros_like(latent)
+        routed: Tensor | None = None
         for (expert, weight), row in zip(chosen, rows, strict=True):
-            routed.addmm_(row, self.experts[expert][1], alpha=weight)
+            if routed is None:
+                routed = torch.addmm(latent, row, self.experts[expert][1], beta=0, alpha=weight)
+            else:
+                routed.addmm_(row, self.experts[expert][1], alpha=weight)
+        assert routed is not None, "a token has experts"
         out = torch.mm(self.norm(routed), self.leave)
         activation, last = self.shared
         return out.addmm_(activation(joined.narrow(1, inner, joined.shape[1] - inner)), last)

@@ -75,8 +75,9 @@ class Runner:
         return Batch(
             lengths=[chunk.count for chunk in chunks],
             contexts=[sequence.cached for sequence in sequences],
-            slots=torch.tensor([sequence.slot for sequence in sequences], device=self._device),
-            pages=[torch.tensor(sequence.pages, device=self._device) for sequence in sequences],
+            slots=[sequence.slot for sequence in sequences if sequence.slot is not None],
+            pages=[sequence.pages for sequence in sequences],
+            device=self._device,
         )
 
 
