@@ -160,6 +160,23 @@ def test_experts(change: Callable[[LatentMoE], None], fused: bool) -> None:
     hold(f"experts, {change.__name__}", layer.forward(hidden), wanted)
 
 
+@pytest.mark.parametrize("change", [twins, biased, saturated, faint])
+def test_one_token_alone_chooses_as_in_a_batch(change: Callable[[LatentMoE], None]) -> None:
+    layer = random_model(raw_k3(num_experts=8, num_experts_per_token=3)).decoder.order[1].feed_forward
+    assert isinstance(layer, LatentMoE)
+    change(layer)
+    layer.fuse()
+    assert layer.single is not None
+    hidden = rows(20, 64)
+    ids, weights = layer.route(hidden)
+    for row in range(20):
+        alone = layer.single.route(hidden[row : row + 1])
+        assert [expert for expert, _ in alone] == ids[row].tolist()
+        assert [weight for _, weight in alone] == pytest.approx(weights[row].tolist(), rel=1e-5)
+    together = layer.forward(hidden)
+    assert distance(torch.cat([layer.forward(hidden[i : i + 1]) for i in range(20)]), together) < 2e-6
+
+
 @pytest.fixture
 def dirty_memory() -> Iterator[None]:
     """New tensors without given values are full of NaN."""
