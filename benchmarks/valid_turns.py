@@ -2,8 +2,8 @@
 
     python benchmarks/valid_turns.py --turns 200 --json
 
-The tiny random model samples at temperature 1 with the built-in tools declared; a third of the turns may call, a
-third must call, a third must call one named tool. Ends with 1 if one call is wrong.
+The tiny random model samples at temperature 1 with the built-in tools declared; a third of the turns may
+call, a third must call, a third must call one named tool. Ends with 1 if one call is wrong.
 """
 
 from __future__ import annotations
