@@ -24,4 +24,4 @@ class Deny:
 
 
 Decision: TypeAlias = Approve | Deny
-Approver: TypeAlias = Callable[[ToolCall], Awaitable[Decision]]
+Approver: TypeAlias = Callable[[ToolCall], Awaitable[Decision] | Decision]

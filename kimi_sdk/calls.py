@@ -6,7 +6,7 @@ Knows approval, hooks and order. Leaves running one function to ``tools.execute`
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -193,7 +193,8 @@ class Calls:
         if known is not None or approve is None:
             return known
         async with self._asking:  # a person answers one question at a time
-            decision = await approve(call)
+            asked = approve(call)
+            decision = await asked if isinstance(asked, Awaitable) else asked
         self._step.decide({call.id: decision})
         return decision
 

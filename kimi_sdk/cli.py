@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from kimi_sdk import __version__
 from kimi_sdk.errors import ConfigError, KimiError, LoadError, RunError
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="kimi-sdk", description="Kimi K3 agents, with the model in this process."
     )
+    parser.add_argument("--version", action="version", version=f"kimi-sdk {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="work on one task and print the answer")
     run.add_argument("task", metavar="TASK", help='what to do; "-" reads it from stdin')
@@ -131,6 +133,8 @@ def _run(options: argparse.Namespace) -> int:
 
     agent = _agent(options, _schema(options.schema))
     text = sys.stdin.read() if options.task == "-" else options.task
+    if not text.strip():
+        _wrong("the task is empty")
     task = [*_images(options.image), text] if options.image else text
     try:
         if options.json:

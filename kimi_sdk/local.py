@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from anyio import to_thread
 
+from kimi_sdk import background
 from kimi_sdk.backend import Declaration, PromptRequest, TurnRequest, TurnStream
 from kimi_sdk.errors import ConfigError, EngineClosed, LoadError
 from kimi_sdk.local_turn import LocalTurn, prompt_size
@@ -188,7 +189,7 @@ class LocalBackend:
             LoadError: the files are not a model this engine runs.
             EngineClosed: the model was closed.
         """
-        with self._loading:
+        with background.held(), self._loading:
             self.check_open()
             if self._engine is None:
                 self._engine = self._load()
@@ -211,6 +212,7 @@ class LocalBackend:
 
             def progress(read: int, total: int) -> None:
                 self.check_open()
+                background.check()
                 advance(read, total)
 
             model = self._read_weights(progress)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from anyio import to_thread
 
+from kimi_sdk import background
 from kimi_sdk.backend import PromptRequest, TokenLogprob, Turn, TurnEvent, TurnRequest, TurnStream
 from kimi_sdk.errors import ConfigError, ContextOverflow
 from kimi_sdk.events import FinishReason
@@ -55,13 +56,17 @@ class LocalTurn(TurnStream):
         self._backend.check_open()
         self._backend.busier(1)
         try:
-            self._prepared = await to_thread.run_sync(self._prepare, abandon_on_cancel=True)
+            self._prepared = await to_thread.run_sync(self._held, abandon_on_cancel=True)
             await self._backend.start()
             self._generation = self._backend.engine().submit(self._prepared.request)
         except BaseException:
             self._backend.busier(-1)
             raise
         return self
+
+    def _held(self) -> _Prepared:
+        with background.held():
+            return self._prepare()
 
     async def __aexit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None

@@ -44,9 +44,10 @@ class Repl:
         if sys.stdin.isatty():
             import readline  # noqa: F401 - line editing and history for input()
 
-            self._printer.line(f"{self._agent.model.name} · /help for help")
         with start_blocking_portal() as portal:
             portal.call(self._agent.model.start)
+            if sys.stdin.isatty():
+                self._printer.line(f"{self._agent.model.name} · /help for help")
             while True:
                 try:
                     line = input("> " if sys.stdin.isatty() else "").strip()

@@ -11,6 +11,7 @@ from typing import Generic, Self
 import anyio
 from typing_extensions import TypeVar
 
+from kimi_sdk.errors import ConfigError
 from kimi_sdk.events import Event, ReasoningDelta, TextDelta
 from kimi_sdk.result import RunResult
 from kimi_sdk.run import Run
@@ -31,6 +32,7 @@ class Stream(Generic[T_co]):
         self._ended = anyio.Event()
         self._failure: Exception | None = None
         self._told = False
+        self._stopped = True  # until the run has come to its end, or its pause
         self._own = _Reader(self)
         run.listener = self._push
 
@@ -38,6 +40,7 @@ class Stream(Generic[T_co]):
         """Runs the run; for the task that owns the stream."""
         try:
             await self._run.go()
+            self._stopped = False
         except Exception as error:
             self._failure = error
         finally:
@@ -87,6 +90,8 @@ class Stream(Generic[T_co]):
         """Waits for the end of the run, or for its pause."""
         await self._ended.wait()
         self.check()
+        if self._stopped:
+            raise ConfigError("The stream's block was left before the run had ended: there is no result.")
         return self._run.result()
 
 

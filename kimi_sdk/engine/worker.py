@@ -49,7 +49,7 @@ class Worker:
     def submit(self, sequence: Sequence) -> None:
         """Hand a sequence to the thread, which is started by the first one. Raises ``EngineClosed``."""
         with self._lock:
-            if self._closed:
+            if self._closed or _ending.is_set():
                 raise EngineClosed("The engine has been closed; build a new one.")
             self.active += 1
             self._inbox.put(sequence)
@@ -193,11 +193,13 @@ _workers: weakref.WeakSet[Worker] = weakref.WeakSet()
 # Threads by themselves: one whose worker has been dropped is told to end but may still be freeing tensors,
 # which must not happen while Python goes down.
 _threads: set[threading.Thread] = set()
+_ending = threading.Event()
 
 
 @atexit.register
 def _close_all() -> None:
     """Leave no thread behind that computes, or frees, while Python goes down."""
+    _ending.set()
     for worker in list(_workers):
         worker.stop()
     for thread in list(_threads):
