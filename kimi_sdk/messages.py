@@ -94,8 +94,7 @@ class Message:
 
     @classmethod
     def user(cls, *parts: str | Image) -> Self:
-        """Text and images, in order. Raises ConfigError for anything else."""
-        return cls("user", tuple(_part(part) for part in parts))
+        return cls("user", tuple(Text(part) if isinstance(part, str) else part for part in parts))
 
     @classmethod
     def assistant(cls, text: str, *, reasoning: str = "", calls: Iterable[ToolCall] = ()) -> Self:
@@ -128,17 +127,6 @@ class Message:
         return tuple(part for part in self.parts if isinstance(part, ToolResult))
 
 
-def _part(part: str | Image) -> Text | Image:
-    if isinstance(part, str):
-        return Text(part)
-    if not hasattr(part, "digest"):  # an Image, which lives on a higher floor
-        raise ConfigError(
-            f"A task holds text and images, not {type(part).__name__} values. Make an image with "
-            "Image.from_path or Image.from_pil, and a conversation of messages with Message.user."
-        )
-    return part
-
-
 def conversation(task: Task) -> tuple[Message, ...]:
     """The messages that a task stands for: a task is text, an image, a mix of both, or messages.
 
@@ -148,9 +136,15 @@ def conversation(task: Task) -> tuple[Message, ...]:
     if isinstance(task, str) or not isinstance(task, Sequence):
         if task == "":
             raise ConfigError("The task is empty.")
-        return (Message.user(task),)
+        task = (task,)
     messages = tuple(item for item in task if isinstance(item, Message))
     parts = tuple(item for item in task if not isinstance(item, Message))
     if bool(messages) == bool(parts):
         raise ConfigError("A task is either messages, or text and images: not empty, and not a mix of both.")
+    for part in parts:
+        if not isinstance(part, str) and not hasattr(part, "digest"):  # an Image is of a higher floor
+            raise ConfigError(
+                f"A task holds text and images, not {type(part).__name__} values. Make an image with "
+                "Image.from_path or Image.from_pil, and a conversation of messages with Message.user."
+            )
     return messages or (Message.user(*parts),)
