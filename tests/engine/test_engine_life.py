@@ -205,6 +205,17 @@ def test_a_generation_keeps_its_engine() -> None:
     assert sum(len(tokens) for tokens in generation) == 8
 
 
+def in_a_process_of_its_own(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env={"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
 def test_python_exits_while_a_request_runs() -> None:
     program = (
         "from engine_kit import engine, request\n"
@@ -213,14 +224,7 @@ def test_python_exits_while_a_request_runs() -> None:
         "next(iter(generation))\n"
         "kept = on.submit(request(max_tokens=1500))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
-        env={"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = in_a_process_of_its_own(program)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -238,14 +242,7 @@ def test_python_waits_for_a_dropped_engine_to_free_its_tensors() -> None:
         "del on\n"
         "time.sleep(0.1)  # the thread has begun to free when Python goes down\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
-        env={"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = in_a_process_of_its_own(program)
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "freed\n")
 
 
